@@ -1,7 +1,9 @@
-// Measures calls of the interposer and calls of the MPI library in one process: MPI_Allreduce calls the interposer, and
-// PMPI_Allreduce calls the MPI library directly.
+// Measures calls of the interposer and calls of the MPI library in one process: MPI_Allreduce calls the interposer. The
+// MPI library's functions are looked up in the library itself, because the interposer also handles PMPI_Allreduce.
+#include <dlfcn.h>
 #include <mpi.h>
 
+#include <string>
 #include <vector>
 
 #include "program/job.hpp"
@@ -14,12 +16,22 @@ using Allreduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Com
 using Iallreduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
 using Wait = int (*)(MPI_Request*, MPI_Status*);
 
+/// Returns a function of the MPI library. Throws Failure if it is not found.
+template <class Function>
+Function of_mpi_library(const char* name) {
+  Dl_info place{};
+  const bool is_found = dladdr(dlsym(RTLD_DEFAULT, "PMPI_Get_library_version"), &place) != 0;
+  void* const library = is_found ? dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+  void* const function = library == nullptr ? nullptr : dlsym(library, name);
+  if (function == nullptr)
+    throw command::Failure(std::string(name) +
+                           " is not found (no MPI library of this process has it), report this error");
+  return reinterpret_cast<Function>(function);
+}
+
 // This file calls MPI's functions and never takes their addresses. The Python package's command is also loaded on
 // machines without an MPI library. There the loader would fail at an address, which it needs at once; it needs called
 // functions only at their first call.
-constexpr Allreduce plain_allreduce = [](auto... given) { return PMPI_Allreduce(given...); };
-constexpr Iallreduce plain_iallreduce = [](auto... given) { return PMPI_Iallreduce(given...); };
-constexpr Wait plain_wait = [](auto... given) { return PMPI_Wait(given...); };
 constexpr Allreduce own_allreduce = [](auto... given) { return MPI_Allreduce(given...); };
 constexpr Iallreduce own_iallreduce = [](auto... given) { return MPI_Iallreduce(given...); };
 constexpr Wait own_wait = [](auto... given) { return MPI_Wait(given...); };
@@ -48,6 +60,9 @@ Candidate started(Rows& rows, Iallreduce call, Wait wait) {
 Contest measure(std::size_t count, const std::string& method, int rounds) {
   Rows rows(count);
   Ways ways;
+  const auto plain_allreduce = of_mpi_library<Allreduce>("PMPI_Allreduce");
+  const auto plain_iallreduce = of_mpi_library<Iallreduce>("PMPI_Iallreduce");
+  const auto plain_wait = of_mpi_library<Wait>("PMPI_Wait");
   const std::size_t plain = ways.add_rival("MPI_Allreduce", blocking(rows, plain_allreduce, MPI_DOUBLE));
   const std::size_t plain_started = ways.add_rival("MPI_Iallreduce", started(rows, plain_iallreduce, plain_wait));
   const std::size_t of_integers =

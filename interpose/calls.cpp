@@ -1,7 +1,10 @@
 // The wrappers of C's functions, and the settings from the environment.
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,10 +24,11 @@ namespace {
 const steadfold_interpose_shim* given_shim = nullptr;
 
 struct Settings {
-  Treatment method = Treatment::tree;
+  Arithmetic arithmetic;
   bool is_reported = false;
   std::string report;  // name of the report's file; empty: standard error
   bool is_diagnosed = false;
+  int callers = 0;    // number of callers that a place names
   std::string fault;  // the error in the settings as "problem (why), suggestion", or empty
 };
 
@@ -41,9 +45,11 @@ Settings read_settings() {
         "a run cannot be recorded and compared (STEADFOLD_INTERPOSE_RECORD and STEADFOLD_INTERPOSE_COMPARE are both "
         "set), set only one of them";
   const std::string method = setting("STEADFOLD_INTERPOSE_METHOD");
-  if (method == "exact") read.method = Treatment::exact;
-  if (method == "binned") read.method = Treatment::binned;
-  if (method == "plain") read.method = Treatment::plain;
+  if (method == "exact") read.arithmetic.sums = Treatment::exact;
+  if (method == "binned") read.arithmetic.sums = Treatment::binned;
+  if (method == "plain") read.arithmetic.sums = Treatment::plain;
+  read.arithmetic.has_ieee_extremes = setting("STEADFOLD_INTERPOSE_EXTREMES") == "ieee";
+  read.callers = std::atoi(setting("STEADFOLD_INTERPOSE_CALLERS").c_str());
   return read;
 }
 
@@ -58,11 +64,96 @@ const Settings& settings() {
 
 const steadfold_interpose_shim& shim() noexcept { return *given_shim; }
 
-Treatment method() { return settings().method; }
+const Arithmetic& arithmetic() { return settings().arithmetic; }
 
 const char* name_of(steadfold_interpose_index function) noexcept { return shim().names[function]; }
 
+namespace {
+
+/// This process as a rank of MPI_COMM_WORLD, from MPI_Init until MPI_Finalize, MPI_Abort or the interposer ends MPI.
+struct Process {
+  bool is_running = false;
+  int rank = 0;
+  int size = 1;
+  pid_t id = 0;  // a child made by fork is no rank
+};
+Process process;
+
+/// Returns a report's file; empty for standard error.
+std::string report_file() { return is_spawned() ? "" : settings().report; }
+
+void write_own_report(const std::string& file) {
+  write_report(shim(), settings().arithmetic.sums, process.rank, process.size, file);
+  note_outcome(Outcome::reported);
+}
+
+/// Writes the report and the differences of a process that ends by exit without MPI_Finalize. Makes no call of MPI.
+[[gnu::destructor]] void before_end_of_process() {
+  if (!process.is_running || process.id != getpid()) return;
+  process.is_running = false;
+  std::signal(SIGTERM, SIG_IGN);  // a launcher sends it when the first rank has ended in this way
+  if (settings().is_reported && process.rank == 0) {
+    const std::string file = report_file();
+    std::fprintf(stderr, "steadfold: rank 0 ends without MPI_Finalize; its report until then %s%s\n",
+                 file.empty() ? "follows" : "is in ", file.c_str());
+    write_own_report(file);
+  }
+  end_trace_alone();
+}
+
+/// The call that this thread is in, for the error handler below; null outside.
+thread_local const Call* current_call = nullptr;
+
+/// Names the program's call before the MPI library names the function that the interposer has called.
+void name_call(MPI_Comm* comm, int* code, ...) {  // NOLINT(cert-dcl50-cpp): MPI's signature
+  if (current_call != nullptr) {
+    const Call& call = *current_call;
+    std::array<char, MPI_MAX_ERROR_STRING> why{};
+    int length = 0, kind = 0;
+    PMPI_Error_class(*code, &kind);  // MPICH's text of the code itself has a stack of MPICH's functions
+    PMPI_Error_string(kind, why.data(), &length);
+    const std::string place = places_of({call.place.addresses}).front();
+    std::fprintf(stderr,
+                 "steadfold: rank %d: %s of %lld elements of %zu bytes with %s%s%s failed (%s). The functions that the "
+                 "MPI library names are called by the interposer. If the ranks have different arguments, steadfold run "
+                 "--diagnose names the ranks\n",
+                 process.rank, name_of(call.place.function), static_cast<long long>(call.input_count()),
+                 call.elements.bytes(), name_of(call.elements.op()), place.empty() ? "" : " in ", place.c_str(),
+                 why.data());
+  }
+  PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
+  PMPI_Comm_call_errhandler(*comm, *code);
+}
+
+MPI_Errhandler naming() {
+  static const MPI_Errhandler made = [] {
+    MPI_Errhandler fresh = MPI_ERRHANDLER_NULL;
+    PMPI_Comm_create_errhandler(name_call, &fresh);
+    return fresh;
+  }();
+  return made;
+}
+
+}  // namespace
+
+InCall::InCall(const Call& call) : comm_(call.comm) {
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(comm_, &before);
+  is_set_ = before == MPI_ERRORS_ARE_FATAL;
+  if (before != MPI_ERRORS_ARE_FATAL && before != MPI_ERRORS_RETURN) PMPI_Errhandler_free(&before);
+  if (!is_set_) return;
+  PMPI_Comm_set_errhandler(comm_, naming());
+  current_call = &call;
+}
+
+InCall::~InCall() {
+  if (!is_set_) return;
+  PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);
+  current_call = nullptr;
+}
+
 [[noreturn]] void end_program(MPI_Comm comm, const std::string& why) {
+  process.is_running = false;
   std::fprintf(stderr, "steadfold: %s\n", why.c_str());
   // MPICH's launcher loses output that it has not read by then.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -77,13 +168,17 @@ void compare_settings() {
   int rank = 0, size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  process = {.is_running = true, .rank = rank, .size = size, .id = getpid()};
   // Settings that make ranks communicate must be the same on all ranks.
-  const int method =
-      4 * static_cast<int>(settings().method) + (is_compared() ? 2 : 0) + (settings().is_diagnosed ? 1 : 0);
+  const int method = 8 * static_cast<int>(settings().arithmetic.sums) +
+                     (settings().arithmetic.has_ieee_extremes ? 4 : 0) + (is_compared() ? 2 : 0) +
+                     (settings().is_diagnosed ? 1 : 0);
   unsigned hash = 0;
   for (const char* c = STEADFOLD_VERSION; *c != '\0'; ++c) hash = hash * 31 + static_cast<unsigned char>(*c);
   const int version = static_cast<int>(hash & 0xFFFFFF);
-  const std::string fault = settings().fault.empty() ? open_trace() : settings().fault;
+  std::string fault = settings().fault;
+  if (fault.empty() && rank == 0) fault = fault_of_report(report_file());
+  if (fault.empty()) fault = open_trace();
   const std::array<int, 5> mine = {method, -method, version, -version, fault.empty() ? size : rank};
   std::array<int, 5> least{};
   PMPI_Allreduce(mine.data(), least.data(), static_cast<int>(mine.size()), MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -94,43 +189,42 @@ void compare_settings() {
   if (least[4] == rank) end_program(MPI_COMM_WORLD, fault);
   if (!are_alike && least[4] == size && rank == 0)
     end_program(MPI_COMM_WORLD,
-                "the ranks have different settings or releases of Steadfold (STEADFOLD_INTERPOSE_METHOD, _DIAGNOSE, "
-                "_COMPARE, LD_PRELOAD), give all ranks the same environment");
+                "the ranks have different settings or releases of Steadfold (STEADFOLD_INTERPOSE_METHOD, _EXTREMES, "
+                "_DIAGNOSE, _COMPARE, LD_PRELOAD), give all ranks the same environment");
   PMPI_Barrier(MPI_COMM_WORLD);  // waits until another rank ends this rank
 }
 
 void before_finalize() {
-  int rank = 0, size = 1;
+  process.is_running = false;
   const bool is_running = communicator_of(MPI_COMM_SELF).treatment != Treatment::outside;
   if (is_running && settings().is_reported) {
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank == 0 && !settings().report.empty() && is_spawned())
+    if (process.rank == 0 && !settings().report.empty() && is_spawned())
       std::fprintf(stderr,
                    "steadfold: no report is written of spawned processes (the processes that spawned them write %s)\n",
                    settings().report.c_str());
-    else if (rank == 0)
-      write_report(shim(), method(), rank, size, settings().report);
+    else if (process.rank == 0)
+      write_own_report(settings().report);
     if (const int unfinished = unfinished_requests(); unfinished > 0)
       std::fprintf(
           stderr,
           "steadfold: started reductions of rank %d have no result: %d (no call has completed their requests), "
           "complete every request before MPI_Finalize\n",
-          rank, unfinished);
+          process.rank, unfinished);
   }
   if (is_running) end_trace();
   note_end();
 }
 
 void before_abort() {
-  if (!settings().is_reported || communicator_of(MPI_COMM_SELF).treatment == Treatment::outside) return;
-  int rank = 0, size = 1;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  const std::string file = is_spawned() ? "" : settings().report;
-  std::fprintf(stderr, "steadfold: rank %d calls MPI_Abort; its report until then %s%s\n", rank,
-               file.empty() ? "follows" : "is in ", file.c_str());
-  write_report(shim(), method(), rank, size, file);
+  if (!process.is_running) return;
+  process.is_running = false;
+  if (settings().is_reported) {
+    const std::string file = report_file();
+    std::fprintf(stderr, "steadfold: rank %d calls MPI_Abort; its report until then %s%s\n", process.rank,
+                 file.empty() ? "follows" : "is in ", file.c_str());
+    write_own_report(file);
+  }
+  end_trace_alone();
 }
 
 // --- reductions ---
@@ -182,6 +276,10 @@ bool is_watching() noexcept {
   return is;
 }
 
+Place place_of(const Origin& origin) {
+  return {origin.index, is_watching() ? addresses_of(shim().caller(), settings().callers) : Addresses{}};
+}
+
 Watch::Watch(const Call& call, const Communicator& comm, Treatment treatment, When when) {
   const bool is_handled = !is_passed_on(treatment);
   if (is_handled && !settings().fault.empty()) end_program(comm.handle, settings().fault);
@@ -195,10 +293,11 @@ Watch::Watch(const Call& call, const Communicator& comm, Treatment treatment, Wh
     seen_->name = comm.next_call();
     seen_->input = input_digest(call);
   } else if (has_rows && is_traced() && !is_handled && when == When::at_the_end) {
-    trace(comm.next_call(), input_digest(call), 0, call.place);
+    trace(comm.next_call(), input_digest(call), 0, call);
   }
-  if (settings().is_diagnosed && is_handled && when == When::now && is_diagnosable(call))
-    seen_->diagnosis = std::make_unique<Diagnosis>(call, comm);
+  const bool is_diagnosed = settings().is_diagnosed && is_handled && when == When::now;
+  if (is_diagnosed) require_equal_calls(call, comm);
+  if (is_diagnosed && is_diagnosable(call)) seen_->diagnosis = std::make_unique<Diagnosis>(call, comm);
   seen_->begin = PMPI_Wtime();
 }
 
@@ -207,7 +306,7 @@ Watch::~Watch() = default;
 void Watch::end(int code) {
   const double seconds = settings().is_reported ? PMPI_Wtime() - seen_->begin : 0;
   if (code != MPI_SUCCESS) return;
-  if (seen_->is_traced) trace(seen_->name, seen_->input, result_digest(seen_->call, seen_->comm), seen_->call.place);
+  if (seen_->is_traced) trace(seen_->name, seen_->input, result_digest(seen_->call, seen_->comm), seen_->call);
   if (settings().is_reported)
     note(seen_->call, seen_->treatment, seconds, seen_->diagnosis ? seen_->diagnosis->difference() : Difference{});
 }

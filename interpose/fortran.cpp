@@ -20,7 +20,7 @@ void enter_fortran(steadfold_interpose_index index, MPI_Fint* error, const Body&
   const std::tuple<Given...> all(given...);
   const auto passed_on = [](steadfold_interpose_index behind, const void* arguments) {
     MPI_Fint code = MPI_SUCCESS;
-    const auto call = [&](Given... each) { next<void (*)(Given..., MPI_Fint*)>(behind)(each..., &code); };
+    const auto call = [&](Given... each) { library_function<void (*)(Given..., MPI_Fint*)>(behind)(each..., &code); };
     std::apply(call, *static_cast<const std::tuple<Given...>*>(arguments));
     return static_cast<int>(code);
   };

@@ -146,12 +146,12 @@ typedef void (*steadfold_interpose_function)(void); /* NOLINT(modernize-redundan
 
 /* The shim's data for the layer. Arrays have one entry per function. */
 struct steadfold_interpose_shim {
-  const char* version;                      /* the version of Steadfold */
-  const char* const* names;                 /* names of the functions, without the prefix of C's names */
-  const steadfold_interpose_function* next; /* the next definition of each function after the shim: a profiler's, or the
-                                               MPI library's */
-  const unsigned long long* counts;         /* number of calls of counted functions */
-  const void* (*caller)(void); /* NOLINT(modernize-redundant-void-arg): return address of this thread's call */
+  const char* version;                            /* the version of Steadfold */
+  const char* const* names;                       /* names of the functions, without the prefix of C's names */
+  const steadfold_interpose_function* of_library; /* the functions of the MPI library, not of a profiling tool */
+  const unsigned long long* counts; /* number of calls of counted functions, and of reductions that a tool has passed
+                                       to the MPI library past the shim */
+  const void* (*caller)(void);      /* NOLINT(modernize-redundant-void-arg): return address of this thread's call */
 };
 
 /* The layer's data for the shim: one wrapper per function, NULL for functions that are passed on. */

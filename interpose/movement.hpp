@@ -14,15 +14,18 @@
 #include "communicator.hpp"
 #include "functions.h"
 #include "rows.hpp"
+#include "site.hpp"
 
 namespace steadfold::interpose {
 
 enum class Collective { allreduce, reduce, reduce_scatter, scan, exscan };
 
-/// The place of a call: the function that a program calls, and the call's return address, or null.
+/// The place of a call: the function that a program calls, and where; without addresses if nothing asks for these.
 struct Place {
   steadfold_interpose_index function;
-  const void* site;
+  Addresses addresses;
+
+  bool operator==(const Place&) const = default;
 };
 /// Returns the function's name.
 const char* name_of(steadfold_interpose_index function) noexcept;

@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -21,7 +24,7 @@ struct Line {
   std::string op;
   std::string type;
   Treatment treatment;
-  const void* site;
+  Addresses addresses;
   unsigned long long calls = 0;
   unsigned long long bytes = 0;
   double seconds = 0;
@@ -34,19 +37,6 @@ std::mutex lock;
 std::vector<Line>& lines() {
   static std::vector<Line>& all = *new std::vector<Line>;
   return all;
-}
-
-/// Returns the name of a type. All user-defined types have one name, because a type may have the handle of an older
-/// type.
-std::string name_of_type(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL) return "none";
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) return "derived";
-  std::array<char, MPI_MAX_OBJECT_NAME> name{};
-  int length = 0;
-  PMPI_Type_get_name(type, name.data(), &length);
-  return name.data();
 }
 
 /// Returns the number of bytes of the rows that this rank contributes.
@@ -67,22 +57,34 @@ bool is_all_handled(const steadfold_interpose_shim& of) {
          std::all_of(of.counts, of.counts + steadfold_interpose_count, [](auto count) { return count == 0; });
 }
 
+/// Returns why the calls that the shim counted were passed on.
+const char* reason_of_count(int function) noexcept {
+  const bool is_one_sided = function >= MPI_Accumulate_index && function < steadfold_interpose_fortran;
+  return is_one_sided ? "passed on: one-sided" : "passed on: by a tool, not with a PMPI function";
+}
+
+/// Whether the line names only a place in a library, although callers could be named.
+bool is_in_library(const Line& line) {
+  return line.addresses[0] != nullptr && line.addresses[1] == nullptr && !is_in_program(line.addresses[0]);
+}
+
 bool is_diagnosed(const Line& line) { return line.difference.compared > 0; }
 
-/// Describes a difference: "12 of 300, 5 ulps".
+std::string formatted(const char* format, auto... values) {
+  std::array<char, 1024> text{};
+  std::snprintf(text.data(), text.size(), format, values...);
+  return text.data();
+}
+
+/// Describes a difference: "12 of 300, 5 ulps, 1.1e-16 of the largest term".
 std::string text_of(const Difference& difference) {
   if (difference.compared == 0) return {};
   std::string text = std::to_string(difference.differing) + " of " + std::to_string(difference.compared);
   if (difference.differing == 0) return text;
   return text + (difference.most_ulps == Difference::not_a_number
                      ? ", a NaN"
-                     : ", " + std::to_string(difference.most_ulps) + " ulps");
-}
-
-std::string formatted(const char* format, auto... values) {
-  std::array<char, 1024> text{};
-  std::snprintf(text.data(), text.size(), format, values...);
-  return text.data();
+                     : ", " + std::to_string(difference.most_ulps) + " ulps" +
+                           formatted(", %.2g of the largest term", difference.most_relative));
 }
 
 std::string table(const steadfold_interpose_shim& shim, Treatment method, int rank, int size,
@@ -97,14 +99,14 @@ std::string table(const steadfold_interpose_shim& shim, Treatment method, int ra
                              "combining may change bits");
   if (lines().empty())
     text +=
-        "No reduction was seen. Calls of PMPI functions are not, nor are reductions of Python objects by mpi4py "
-        "(comm.allreduce), which it sends as messages.\n";
+        "This rank made no reduction that the interposer can see. It cannot see reductions of Python objects by mpi4py "
+        "(comm.allreduce), because mpi4py sends messages for them.\n";
   const auto add = [&](const char* function, const std::string& op, const std::string& type, const std::string& calls,
                        const std::string& bytes, const std::string& seconds, const std::string& done,
                        const std::string& differing, const std::string& place) {
     text += formatted("%-26s %-12s %-22s %10s %14s %9s  %-42s", function, op.c_str(), type.c_str(), calls.c_str(),
                       bytes.c_str(), seconds.c_str(), done.c_str());
-    if (has_differences) text += formatted("  %-24s", differing.c_str());
+    if (has_differences) text += formatted("  %-48s", differing.c_str());
     text += "  " + place;
     text.erase(text.find_last_not_of(' ') + 1);
     text += "\n";
@@ -116,7 +118,11 @@ std::string table(const steadfold_interpose_shim& shim, Treatment method, int ra
         formatted("%.3g", line.seconds), text_of(line.treatment), text_of(line.difference), *place++);
   for (int i = 0; i < steadfold_interpose_count; ++i)
     if (shim.counts[i] > 0)
-      add(shim.names[i], "any", "any", std::to_string(shim.counts[i]), "", "", "passed on: one-sided", "", "");
+      add(shim.names[i], "any", "any", std::to_string(shim.counts[i]), "", "", reason_of_count(i), "", "");
+  if (std::ranges::any_of(lines(), is_in_library))
+    text +=
+        "Some of these places are in libraries. STEADFOLD_INTERPOSE_CALLERS=2, or steadfold run --callers 2, names the "
+        "functions outside the library that called them.\n";
   return text;
 }
 
@@ -151,21 +157,21 @@ std::string json(const steadfold_interpose_shim& shim, Treatment method, int ran
       text +=
           "\"most_ulps\": " +
           (line.difference.most_ulps == Difference::not_a_number ? "null" : std::to_string(line.difference.most_ulps)) +
-          ", ";
+          formatted(", \"most_relative\": %.3g, ", line.difference.most_relative);
     }
     text += "\"done\": " + quoted(text_of(line.treatment)) + ", \"where\": " + quoted(*place++) + "}";
     between = ",\n";
   }
   for (int i = 0; i < steadfold_interpose_count; ++i) {
     if (shim.counts[i] == 0) continue;
-    text += between + formatted("  {\"function\": \"%s\", \"calls\": %llu, \"done\": \"passed on: one-sided\"}",
-                                shim.names[i], shim.counts[i]);
+    text += between + formatted("  {\"function\": \"%s\", \"calls\": %llu, \"done\": \"%s\"}", shim.names[i],
+                                shim.counts[i], reason_of_count(i));
     between = ",\n";
   }
   return text + "\n]}\n";
 }
 
-bool write(int descriptor, const std::string& text) {
+bool write_to(int descriptor, const std::string& text) {
   std::FILE* const out = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
   if (out == nullptr) return false;
   const bool is_written = std::fputs(text.c_str(), out) >= 0;
@@ -177,15 +183,27 @@ bool write(int descriptor, const std::string& text) {
 bool write_whole(const std::string& file, const std::string& text) {
   struct stat status {};
   if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-    return write(::open(file.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC), text);
+    return write_to(::open(file.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC), text);
   const std::string beside = file + ".part";
-  const bool is_written = write(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), text) &&
+  const bool is_written = write_to(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), text) &&
                           std::rename(beside.c_str(), file.c_str()) == 0;
   if (!is_written) std::remove(beside.c_str());
   return is_written;
 }
 
 }  // namespace
+
+// All user-defined types have one name, because a type may have the handle of an older type.
+std::string name_of_type(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return "none";
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner != MPI_COMBINER_NAMED) return "derived";
+  std::array<char, MPI_MAX_OBJECT_NAME> name{};
+  int length = 0;
+  PMPI_Type_get_name(type, name.data(), &length);
+  return name.data();
+}
 
 void note(const Call& call, Treatment treatment, double seconds, const Difference& difference) {
   const MPI_Op op = call.elements.op();
@@ -194,26 +212,39 @@ void note(const Call& call, Treatment treatment, double seconds, const Differenc
   const unsigned long long bytes = bytes_of(call);
   const std::lock_guard held(lock);
   auto found = std::ranges::find_if(lines(), [&](const Line& line) {
-    return line.function == call.place.function && line.site == call.place.site && line.treatment == treatment &&
-           line.op == op_name && line.type == type_name;
+    return line.function == call.place.function && line.addresses == call.place.addresses &&
+           line.treatment == treatment && line.op == op_name && line.type == type_name;
   });
   if (found == lines().end())
     found = lines().insert(found, {.function = call.place.function,
                                    .op = op_name,
                                    .type = type_name,
                                    .treatment = treatment,
-                                   .site = call.place.site});
+                                   .addresses = call.place.addresses});
   ++found->calls;
   found->bytes += bytes;
   found->seconds += seconds;
   found->difference.add(difference);
 }
 
+std::string fault_of_report(const std::string& file) {
+  if (file.empty()) return "";
+  const std::size_t slash = file.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
+  struct stat status {};
+  const bool exists = ::stat(file.c_str(), &status) == 0;
+  const bool is_folder = exists && S_ISDIR(status.st_mode);
+  const bool is_replaced = !exists || S_ISREG(status.st_mode);  // a pipe or a device is written directly
+  if (!is_folder && access(is_replaced ? folder.c_str() : file.c_str(), W_OK) == 0) return "";
+  return "cannot write the report " + file + " (" + (is_folder ? "it is a folder" : std::strerror(errno)) +
+         "), name another file";
+}
+
 void write_report(const steadfold_interpose_shim& shim, Treatment method, int rank, int size, const std::string& file) {
   const std::lock_guard held(lock);
-  std::vector<const void*> sites;
-  for (const Line& line : lines()) sites.push_back(line.site);
-  const std::vector<std::string> places = places_of(sites);  // places of calls in the source, one for each line
+  std::vector<Addresses> calls;
+  for (const Line& line : lines()) calls.push_back(line.addresses);
+  const std::vector<std::string> places = places_of(calls);  // places of calls in the source, one for each line
   if (file.empty()) {
     // Written with one call, so that other output does not split the table.
     std::fputs(table(shim, method, rank, size, places).c_str(), stderr);

@@ -11,8 +11,14 @@
 
 namespace steadfold::interpose {
 
+/// Returns the name of a type, as reports show it.
+std::string name_of_type(MPI_Datatype type);
+
 /// Records a call that has ended, or a started call that has returned. `seconds` is the time of the call.
 void note(const Call& call, Treatment treatment, double seconds, const Difference& difference);
+
+/// Returns why the report cannot be written to this file; empty if it can be, or if there is no file.
+std::string fault_of_report(const std::string& file);
 
 /// Writes the report. `rank` and `size` belong to MPI_COMM_WORLD. If `file` is empty, writes a table to standard error.
 void write_report(const steadfold_interpose_shim& shim, Treatment method, int rank, int size, const std::string& file);

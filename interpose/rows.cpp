@@ -21,9 +21,49 @@ enum class Family { other, integer, number, wide, pair };
 
 struct KnownType {
   Family family = Family::other;
-  sf_type number = SF_BYTES;
+  sf_type number = SF_BYTES;  // libsteadfold's type; for a complex binary128, the type of its two parts
   bool is_complex = number == SF_COMPLEX_F64 || number == SF_COMPLEX_F32;
 };
+
+/// Whether libsteadfold has arithmetic of binary128, which depends on the compiler that built it.
+bool has_binary128() noexcept {
+  static const bool has = [] {
+    alignas(16) const std::array<std::byte, 16> zero{};
+    alignas(16) std::array<std::byte, 16> sum{};
+    sf_call call = sf_call_default();
+    call.method = SF_TREE;
+    call.type = SF_FLOAT128;
+    call.rows = 1;
+    return sf_reduce_local(&call, zero.data(), nullptr, sum.data()) == SF_OK;
+  }();
+  return has;
+}
+
+/// Returns Fortran's real(16) or complex(16). The MPI library's arithmetic of these types is wrong in Open MPI 4.1.4
+/// and in MPICH 4.0.2.
+KnownType binary128(bool is_complex) noexcept {
+  return {.family = Family::wide, .number = has_binary128() ? SF_FLOAT128 : SF_BYTES, .is_complex = is_complex};
+}
+
+KnownType known(MPI_Datatype type) noexcept;
+
+/// Returns a type without a name that is like a named one: a duplicate, or made by MPI_Type_create_f90_real or
+/// MPI_Type_create_f90_complex.
+KnownType unnamed(MPI_Datatype type) noexcept {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner == MPI_COMBINER_DUP) {
+    MPI_Datatype original = MPI_DATATYPE_NULL;
+    PMPI_Type_get_contents(type, 0, 0, 1, nullptr, nullptr, &original);
+    const KnownType found = known(original);
+    PMPI_Type_get_envelope(original, &integers, &addresses, &types, &combiner);
+    if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&original);
+    return found;
+  }
+  const bool is_complex = combiner == MPI_COMBINER_F90_COMPLEX;
+  if (!is_complex && combiner != MPI_COMBINER_F90_REAL) return {};
+  return {.family = Family::wide, .is_complex = is_complex};
+}
 
 /// Returns the known types of a library, the most frequent first. Types that the library lacks are MPI_DATATYPE_NULL.
 KnownType known(MPI_Datatype type) noexcept {
@@ -48,9 +88,10 @@ KnownType known(MPI_Datatype type) noexcept {
     if (size == sizeof(float)) return {Family::number, is_complex ? SF_COMPLEX_F32 : SF_F32};
     return {.family = Family::wide, .is_complex = is_complex};
   }
-  if (is_one_of(MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_COMPLEX32))
+  if (type == MPI_REAL16 || type == MPI_COMPLEX32) return binary128(type == MPI_COMPLEX32);
+  if (is_one_of(MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX))
     return {.family = Family::wide, .is_complex = true};
-  if (is_one_of(MPI_LONG_DOUBLE, MPI_REAL16)) return {Family::wide};
+  if (type == MPI_LONG_DOUBLE) return {Family::wide};
 #ifdef MPI_REAL2
   if (type == MPI_REAL2) return {Family::wide};
 #endif
@@ -62,7 +103,7 @@ KnownType known(MPI_Datatype type) noexcept {
 #endif
   if (is_one_of(MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_DOUBLE_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION))
     return {Family::pair};
-  return {};
+  return unnamed(type);
 }
 
 struct NamedOp {
@@ -91,13 +132,6 @@ const auto& named_ops() noexcept {
 
 bool is_named(MPI_Op op) noexcept {
   return std::ranges::any_of(named_ops(), [op](const NamedOp& each) { return each.op == op; });
-}
-
-/// Whether MPI_Type_create_f90_... or a duplication made the type: these types have no separate names.
-bool is_like_a_named_one(MPI_Datatype type) noexcept {
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_DUP;
 }
 
 /// The arguments to call the MPI library's operator from libsteadfold's tree, whose elements are whole rows.
@@ -280,7 +314,8 @@ const char* text_of(Treatment treatment) noexcept {
     case Treatment::tree: return "rank order, method tree";
     case Treatment::exact: return "rounded once, exact";
     case Treatment::binned: return "rounded once, binned";
-    case Treatment::by_library: return "rank order, method tree, with the program's operator";
+    case Treatment::by_library: return "rank order, method tree, with the MPI library's operator";
+    case Treatment::by_program: return "rank order, method tree, with the program's operator";
     case Treatment::plain: return "passed on: method plain";
     case Treatment::order_free: return "passed on: the order cannot change bits";
     case Treatment::one_rank: return "passed on: one rank";
@@ -299,41 +334,50 @@ const char* name_of(MPI_Op op) noexcept {
   return "user";
 }
 
-Elements::Elements(MPI_Datatype type, MPI_Op op, Treatment method)
+Elements::Elements(MPI_Datatype type, MPI_Op op, const Arithmetic& arithmetic)
     : type_(type), op_(op), treatment_(Treatment::order_free) {
   if (op == MPI_OP_NULL || type == MPI_DATATYPE_NULL) {
     treatment_ = Treatment::refused;
     return;
   }
-  const bool is_sum = op == MPI_SUM;
-  if (is_sum || op == MPI_PROD) {
+  const bool is_extreme = op == MPI_MAX || op == MPI_MIN;
+  const bool is_location = op == MPI_MAXLOC || op == MPI_MINLOC;
+  if (op == MPI_SUM || op == MPI_PROD || is_extreme || is_location) {
     const KnownType found = known(type);
-    if (found.family == Family::number) {
-      treatment_ = is_sum ? method : Treatment::tree;
-      operation_ = is_sum ? SF_SUM : SF_PRODUCT;
-      number_ = found.number;
-      bytes_ = number_ == SF_F32 ? 4 : number_ == SF_COMPLEX_F64 ? 16 : 8;
-      extent_ = static_cast<MPI_Aint>(bytes_);
-    } else if (found.family == Family::wide || (found.family == Family::other && is_like_a_named_one(type))) {
-      set_by_library();
-    }
-  } else if (op == MPI_MAX || op == MPI_MIN) {
-    const KnownType found = known(type);
-    if (found.is_complex)
+    const bool is_number = found.family == Family::number || found.family == Family::wide;
+    const bool is_binary128 = found.number == SF_FLOAT128;
+    if (is_location) {
+      if (found.family == Family::pair) set_by_operator(Treatment::by_library);
+    } else if (is_extreme && found.is_complex) {
       treatment_ = Treatment::refused;
-    else if (found.family == Family::number || found.family == Family::wide ||
-             (found.family == Family::other && is_like_a_named_one(type)))
-      set_by_library();
-  } else if (op == MPI_MAXLOC || op == MPI_MINLOC) {
-    if (known(type).family == Family::pair || is_like_a_named_one(type)) set_by_library();
+    } else if (is_number && op == MPI_SUM && found.number != SF_BYTES) {
+      set_number(SF_SUM, found.number, found.is_complex);
+      if (!is_binary128) treatment_ = arithmetic.sums;
+    } else if (is_number && op == MPI_PROD && found.number != SF_BYTES && !(is_binary128 && found.is_complex)) {
+      set_number(SF_PRODUCT, found.number, found.is_complex);
+    } else if (is_number && is_extreme && found.number != SF_BYTES && (is_binary128 || arithmetic.has_ieee_extremes)) {
+      set_number(op == MPI_MIN ? SF_MIN : SF_MAX, found.number, false);
+    } else if (is_number) {
+      set_by_operator(Treatment::by_library);
+    }
   } else if (!is_named(op)) {
-    set_by_library();
+    set_by_operator(Treatment::by_program);
   }
-  if (method == Treatment::plain && !is_passed_on(treatment_)) treatment_ = Treatment::plain;
+  if (arithmetic.sums == Treatment::plain && !is_passed_on(treatment_)) treatment_ = Treatment::plain;
 }
 
-void Elements::set_by_library() {
-  treatment_ = Treatment::by_library;
+void Elements::set_number(sf_operation operation, sf_type number, bool is_complex) {
+  treatment_ = Treatment::tree;
+  operation_ = operation;
+  number_ = number;
+  parts_ = number == SF_FLOAT128 && is_complex ? 2 : 1;
+  const bool has_16_bytes = number == SF_COMPLEX_F64 || number == SF_FLOAT128;
+  bytes_ = parts_ * (number == SF_F32 ? 4 : has_16_bytes ? 16 : 8);
+  extent_ = static_cast<MPI_Aint>(bytes_);
+}
+
+void Elements::set_by_operator(Treatment treatment) {
+  treatment_ = treatment;
   int size = 0;
   MPI_Aint begin = 0;
   if (PMPI_Type_size(type_, &size) != MPI_SUCCESS || PMPI_Type_get_extent(type_, &begin, &extent_) != MPI_SUCCESS ||
@@ -356,15 +400,13 @@ std::size_t Elements::memory_bytes() const noexcept {
 MPI_Datatype Elements::kept_type() const {
   MPI_Datatype kept = MPI_DATATYPE_NULL;
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  if (treatment_ == Treatment::by_library) PMPI_Type_get_envelope(type_, &integers, &addresses, &types, &combiner);
+  PMPI_Type_get_envelope(type_, &integers, &addresses, &types, &combiner);
   if (combiner != MPI_COMBINER_NAMED)  // not for duplicated types, because this would call the program's copy functions
     require_mpi(PMPI_Type_contiguous(1, type_, &kept), "keeping a type");
   return kept;
 }
 
-MPI_Op Elements::kept_op() const noexcept {
-  return treatment_ == Treatment::by_library && !is_named(op_) ? op_ : MPI_OP_NULL;
-}
+MPI_Op Elements::kept_op() const noexcept { return treatment_ == Treatment::by_program ? op_ : MPI_OP_NULL; }
 
 void Elements::pack(const std::byte* from, int count, std::byte* packed) const {
   const std::size_t size = bytes_ * static_cast<std::size_t>(count);
@@ -386,12 +428,12 @@ void Elements::unpack(const std::byte* packed, int count, std::byte* to) const {
 
 void Elements::reduce(const std::byte* packed, int rows, int count, std::byte* result) const {
   if (count == 0 || bytes_ == 0) return;
-  if (treatment_ == Treatment::by_library && is_named(op_)) {
+  if (treatment_ == Treatment::by_library) {
     // Without this object, the MPI library's operators would use the program's settings.
     const PromisedEnvironment promised;
-    return reduce_by_library(packed, rows, count, result);
+    return reduce_by_operator(packed, rows, count, result);
   }
-  if (treatment_ == Treatment::by_library) return reduce_by_library(packed, rows, count, result);
+  if (treatment_ == Treatment::by_program) return reduce_by_operator(packed, rows, count, result);
   // Doubles can be read in place: messages are aligned like allocated memory, and so are the program's doubles.
   if (treatment_ == Treatment::tree && number_ == SF_F64 && operation_ == SF_SUM && rows <= most_few / count &&
       is_promised_environment())
@@ -400,7 +442,7 @@ void Elements::reduce(const std::byte* packed, int rows, int count, std::byte* r
   call.operation = operation_;
   call.method = treatment_ == Treatment::exact ? SF_EXACT : treatment_ == Treatment::binned ? SF_BINNED : SF_TREE;
   call.type = number_;
-  call.columns = static_cast<std::uint64_t>(count);
+  call.columns = parts_ * static_cast<std::uint64_t>(count);
   call.rows = static_cast<std::uint64_t>(rows);
   require(sf_reduce_local(&call, packed, nullptr, result), "a reduction");
 }
@@ -413,7 +455,7 @@ void Elements::reduce(const std::byte* packed, int rows, int count, void* to, MP
   unpack(result, count, at(to, first));
 }
 
-void Elements::reduce_by_library(const std::byte* packed, int rows, int count, std::byte* result) const {
+void Elements::reduce_by_operator(const std::byte* packed, int rows, int count, std::byte* result) const {
   constexpr MPI_Aint alignment = 16;
   const auto row_bytes = static_cast<MPI_Aint>(bytes_) * count;
   LibraryOperator own{.op = op_, .type = type_, .count = count, .begin = 0, .stride = row_bytes};
@@ -432,9 +474,9 @@ void Elements::reduce_by_library(const std::byte* packed, int rows, int count, s
     return;
   }
   // Each row gets the memory that the operator expects, from its lowest to its highest byte.
-  const MPI_Aint last = extent_ * (count - 1);
-  const MPI_Aint lowest = true_begin_ + std::min<MPI_Aint>(0, last);
-  const MPI_Aint highest = true_begin_ + std::max<MPI_Aint>(0, last) + true_extent_;
+  const MPI_Aint to_last = extent_ * (count - 1);
+  const MPI_Aint lowest = true_begin_ + std::min<MPI_Aint>(0, to_last);
+  const MPI_Aint highest = true_begin_ + std::max<MPI_Aint>(0, to_last) + true_extent_;
   own.begin = lowest - ((lowest % alignment) + alignment) % alignment;
   const MPI_Aint span = (highest - own.begin + alignment - 1) / alignment * alignment;
   own.stride = span;

@@ -17,12 +17,13 @@ namespace steadfold::interpose {
 /// different bits.
 using Fault = std::runtime_error;
 
-/// How the interposer handles a call. A call with a value after `by_library` is passed on to the MPI library.
+/// How the interposer handles a call. A call with a value after `by_program` is passed on to the MPI library.
 enum class Treatment {
   tree,         // in the built-in tree, for sums and products of numbers that libsteadfold supports
   exact,        // with method `exact`: rounded once
   binned,       // with method `binned`: rounded once
-  by_library,   // in the tree, with the operator of the MPI library or of the program
+  by_library,   // in the tree, with the operator of the MPI library
+  by_program,   // in the tree, with the operator of the program
   plain,        // the setting asks to pass calls on, to record or compare them
   order_free,   // no order of the rows changes a bit
   one_rank,     // there is only one rank, so there is nothing to combine
@@ -33,7 +34,13 @@ enum class Treatment {
   too_large,    // one element from each rank exceeds the memory limit of the interposer
 };
 const char* text_of(Treatment treatment) noexcept;
-constexpr bool is_passed_on(Treatment treatment) noexcept { return treatment > Treatment::by_library; }
+constexpr bool is_passed_on(Treatment treatment) noexcept { return treatment > Treatment::by_program; }
+
+/// The user's choice of arithmetic.
+struct Arithmetic {
+  Treatment sums = Treatment::tree;  // tree, exact, binned or plain, for sums of numbers
+  bool has_ieee_extremes = false;    // whether MPI_MIN and MPI_MAX follow IEEE 754-2019
+};
 
 /// Pack and unpack as PMPI_Pack and PMPI_Unpack do, between a program's elements and the first `size` packed bytes. The
 /// program's buffer may be MPI_BOTTOM, which PMPI_Pack of MPICH 4.0.2 refuses. Both functions return MPI's error code.
@@ -65,8 +72,8 @@ class Memory {
 /// The elements of a call, with their type and operator. In messages they are packed: without the gaps of the type.
 class Elements {
  public:
-  /// `method` says how sums are handled. The constructor reads no element.
-  Elements(MPI_Datatype type, MPI_Op op, Treatment method);
+  /// The constructor reads no element.
+  Elements(MPI_Datatype type, MPI_Op op, const Arithmetic& arithmetic);
 
   Treatment treatment() const noexcept { return treatment_; }
   MPI_Datatype type() const noexcept { return type_; }
@@ -102,14 +109,16 @@ class Elements {
   void reduce(const std::byte* packed, int rows, int count, void* to, MPI_Count first) const;
 
  private:
-  void set_by_library();
-  void reduce_by_library(const std::byte* packed, int rows, int count, std::byte* result) const;
+  void set_number(sf_operation operation, sf_type number, bool is_complex);
+  void set_by_operator(Treatment treatment);
+  void reduce_by_operator(const std::byte* packed, int rows, int count, std::byte* result) const;
 
   MPI_Datatype type_;
   MPI_Op op_;
   Treatment treatment_;
   sf_type number_ = SF_BYTES;
   sf_operation operation_ = SF_USER;
+  std::size_t parts_ = 1;  // numbers in an element: 2 for complex numbers that libsteadfold adds as two real numbers
   std::size_t bytes_ = 0;
   MPI_Aint extent_ = 0;
   MPI_Aint true_begin_ = 0;  // offset of an element's first byte

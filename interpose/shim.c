@@ -27,9 +27,11 @@ static const char* const names[] = {STEADFOLD_INTERPOSE_HANDLED(NAME) STEADFOLD_
 static const char* const whole_names[] = {STEADFOLD_INTERPOSE_HANDLED(WHOLE_NAME) STEADFOLD_INTERPOSE_COUNTED(
     WHOLE_NAME) STEADFOLD_INTERPOSE_FORTRAN(FORTRAN_NAME) STEADFOLD_INTERPOSE_FORTRAN(FORTRAN_NAME)};
 static const char* const capital_names[] = {STEADFOLD_INTERPOSE_FORTRAN(CAPITAL_NAME)};
-static function next[steadfold_interpose_count];
+/* The functions of the MPI library, and of a profiling tool that is loaded behind this library and has one of them. */
+static function of_library[steadfold_interpose_count];
+static function of_tool[steadfold_interpose_count];
 static function wrapper[steadfold_interpose_count]; /* the layer's wrappers of the functions, or NULL */
-/* The wrapper of each function, else the next definition; NULL if there is none. */
+/* The wrapper of each function, else the MPI library's function; NULL if there is none. */
 static function target[steadfold_interpose_count];
 static unsigned long long counts[steadfold_interpose_count];
 
@@ -74,13 +76,21 @@ static function find(void* library, const char* name) {
 }
 
 /* Open MPI had persistent calls first as extensions with another prefix. Programs that look for these functions find
- * the functions of this library. */
-static function find_either(void* library, const char* name) {
-  char extension[64];
-  const function found = find(library, name);
+ * the functions of this library. `profiling` is "P" for the names that MPI gives to tools, else "". */
+static function find_either(void* library, const char* profiling, const char* name) {
+  char text[64];
+  snprintf(text, sizeof text, "%s%s", profiling, name);
+  const function found = find(library, text);
   if (found != NULL || strncmp(name, "MPI_", 4) != 0 || strstr(name, "_init") == NULL) return found;
-  snprintf(extension, sizeof extension, "MPIX_%s", name + 4);
-  return find(library, extension);
+  snprintf(text, sizeof text, "%sMPIX_%s", profiling, name + 4);
+  return find(library, text);
+}
+
+/* Stores the MPI library's function, given by its two names. The next definition is a tool's if it is not the MPI
+ * library's. If the MPI library lacks the name with P, there is no tool. */
+static void store(int index, function next, function profiling) {
+  of_library[index] = profiling != NULL ? profiling : next;
+  of_tool[index] = next != of_library[index] ? next : NULL;
 }
 
 static void say(const char* problem, const char* detail) {
@@ -89,11 +99,41 @@ static void say(const char* problem, const char* detail) {
 
 /* --- where the program called --- */
 
-/* The return address of the last call. If a Fortran function calls a C function, this is the address of the Fortran
- * call. */
-static __thread const void* caller;
-static __thread const void* caller_in_fortran;
-static const void* last_caller(void) { return caller_in_fortran != NULL ? caller_in_fortran : caller; }
+/* The state of this thread. A call of an MPI function goes to the tool behind this library, if it has the function. The
+ * tool then calls the PMPI function, which goes to the wrapper. Without a tool the MPI function goes to the wrapper at
+ * once. The wrapper and the MPI library may call PMPI functions, too: these calls go to the MPI library. */
+struct state {
+  int depth;                     /* number of calls of wrappers and of the MPI library that have begun and not ended */
+  int is_in_tool;                /* whether a tool has been called, and has called no PMPI function yet */
+  const void* caller_in_fortran; /* return address of the Fortran call that this thread is in, or NULL */
+};
+static __thread struct state state;
+static __thread const void* caller; /* return address of the last call in C */
+
+/* If a Fortran function calls a C function, the address of the Fortran call counts. */
+static const void* last_caller(void) { return state.caller_in_fortran != NULL ? state.caller_in_fortran : caller; }
+
+/* Whether code at this address belongs to the MPI library or to Steadfold. Their calls of PMPI functions are not the
+ * program's. MPI's libraries for Fortran pass the calls of programs on, so they do not count. Nor does this library: a
+ * call that seems to come from here is a tool's, whose last action it is. */
+static int is_of_library(const void* address) {
+  static const char* const files[] = {"libmpi.so", "libmpich.so", "libmpi_abi.so", "mca_", "libmca_", "libsteadfold"};
+  static __thread struct {
+    const void* address;
+    int is;
+  } known[64];
+  const size_t slot = ((uintptr_t)address >> 2) % 64;
+  Dl_info place, own;
+  if (known[slot].address == address) return known[slot].is;
+  known[slot].address = address;
+  known[slot].is = 0;
+  if (dladdr(address, &place) == 0 || place.dli_fname == NULL) return 0;
+  if (dladdr(names, &own) != 0 && place.dli_fbase == own.dli_fbase) return 0;
+  const char* const slash = strrchr(place.dli_fname, '/');
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i)
+    known[slot].is |= strncmp(slash == NULL ? place.dli_fname : slash + 1, files[i], strlen(files[i])) == 0;
+  return known[slot].is;
+}
 
 /* --- its layer --- */
 
@@ -116,20 +156,20 @@ static const char* layer_of(void* library, const char* description) {
 /* Opens the layer in that file; on failure, returns NULL and writes the reason. The layer of a Python wheel links to no
  * MPI library and uses the program's. Python's modules load MPI only for themselves. So if the layer cannot be opened,
  * this function makes the MPI library visible to all objects and tries again. */
-static void* opened(const char* path, function of_library, char* why, size_t size) {
+static void* opened(const char* path, function version, char* why, size_t size) {
   void* address;
   Dl_info place;
   void* const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle != NULL) return handle;
   snprintf(why, size, "%s", dlerror());
-  memcpy(&address, &of_library, sizeof address);
+  memcpy(&address, &version, sizeof address);
   if (dladdr(address, &place) == 0 || dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL) == NULL)
     return NULL;
   return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 static void load_layer(void* library) {
-  static const struct steadfold_interpose_shim shim = {STEADFOLD_VERSION, names, next, counts, last_caller};
+  static const struct steadfold_interpose_shim shim = {STEADFOLD_VERSION, names, of_library, counts, last_caller};
   char text[8192] = ""; /* large enough for MPI_MAX_LIBRARY_VERSION_STRING of either library */
   int length = 0;
   char place[PATH_MAX];
@@ -172,13 +212,14 @@ static void load(void) {
             "steadfold: a function of MPI is called, but no MPI library is loaded (neither linked nor opened)\n");
     abort();
   }
-  for (int i = 0; i < steadfold_interpose_fortran; ++i) next[i] = find_either(library, whole_names[i]);
+  for (int i = 0; i < steadfold_interpose_fortran; ++i)
+    store(i, find_either(library, "", whole_names[i]), find_either(library, "P", whole_names[i]));
   load_layer(library);
   for (int i = 0; i < steadfold_interpose_fortran; ++i) {
     const size_t length = strlen(names[i]);
     /* Layers serve functions with large counts through functions with int counts. */
     const int is_large = length > 2 && strcmp(names[i] + length - 2, "_c") == 0;
-    target[i] = wrapper[i] != NULL && (is_large || next[i] != NULL) ? wrapper[i] : next[i];
+    target[i] = wrapper[i] != NULL && (is_large || of_library[i] != NULL) ? wrapper[i] : of_library[i];
   }
 }
 
@@ -188,16 +229,6 @@ static function existing(int index) {
   if (target[index] != NULL) return target[index];
   fprintf(stderr, "steadfold: %s is called, but this MPI library does not have it\n", whole_names[index]);
   abort();
-}
-
-static function target_of(int index) {
-  pthread_once(&is_loaded, load);
-  return existing(index);
-}
-
-static function counted_target(int index) {
-  __atomic_fetch_add(&counts[index], 1, __ATOMIC_RELAXED);
-  return target_of(index);
 }
 
 /* The number of spellings of a Fortran function by compilers. A library has one of these four. The module mpi_f08 has a
@@ -211,10 +242,13 @@ static const char* spelled(int spelling, int index, char* text, size_t size) {
 }
 
 static void find_fortran(void* library, int spelling, int first, int end) {
-  char text[64];
+  char text[64], profiling[80];
   for (int i = first; i < end && library != NULL; ++i) {
-    next[i] = find(library, spelled(spelling, i, text, sizeof text));
-    target[i] = wrapper[i] != NULL && next[i] != NULL ? wrapper[i] : next[i];
+    const char* const name = spelled(spelling, i, text, sizeof text);
+    snprintf(profiling, sizeof profiling, "%c%s", name[0] == 'M' ? 'P' : 'p', name);
+    /* The functions of mpi_f08 are compiled once for each name, so other addresses are no sign of a tool. */
+    store(i, find(library, name), spelling == spelling_of_f08 ? NULL : find(library, profiling));
+    target[i] = wrapper[i] != NULL && of_library[i] != NULL ? wrapper[i] : of_library[i];
   }
 }
 
@@ -240,12 +274,74 @@ static void load_f08(void) {
 static pthread_once_t is_fortran_loaded = PTHREAD_ONCE_INIT;
 static pthread_once_t is_f08_loaded = PTHREAD_ONCE_INIT;
 
-static function fortran_target(int index) {
+/* --- the way of a call --- */
+
+/* A call that has begun: the function to call, and the state to restore. */
+struct begun {
+  function target;
+  int index;
+  struct state before;
+};
+
+static void enter_tool(void) {
+  state.depth = 0;
+  state.is_in_tool = 1;
+}
+
+static void enter_library(void) {
+  ++state.depth;
+  state.is_in_tool = 0;
+}
+
+static struct begun begin(int index) {
+  const struct begun call = {of_tool[index] != NULL ? of_tool[index] : existing(index), index, state};
+  of_tool[index] != NULL ? enter_tool() : enter_library();
+  return call;
+}
+
+static struct begun begin_in_c(int index, const void* from) {
+  pthread_once(&is_loaded, load);
+  caller = from;
+  if (index >= MPI_Accumulate_index) __atomic_fetch_add(&counts[index], 1, __ATOMIC_RELAXED);
+  return begin(index);
+}
+
+static struct begun begin_in_pmpi(int index, const void* from) {
+  pthread_once(&is_loaded, load);
+  const int is_passed_on = state.depth > 0 || is_of_library(from);
+  const struct begun call = {is_passed_on && of_library[index] != NULL ? of_library[index] : existing(index), index,
+                             state};
+  if (!is_passed_on && !state.is_in_tool) {
+    caller = from;
+    if (index >= MPI_Accumulate_index) __atomic_fetch_add(&counts[index], 1, __ATOMIC_RELAXED);
+  }
+  enter_library();
+  return call;
+}
+
+static struct begun begin_in_fortran(int index, const void* from) {
   if (index < steadfold_interpose_f08)
     pthread_once(&is_fortran_loaded, load_fortran);
   else
     pthread_once(&is_f08_loaded, load_f08);
-  return existing(index);
+  const struct begun call = begin(index);
+  state.caller_in_fortran = from;
+  return call;
+}
+
+static int is_reduction(int index) {
+  return (MPI_Allreduce_index <= index && index <= MPIX_Exscan_init_index) ||
+         (mpi_allreduce_index <= index && index <= mpix_exscan_init_index);
+}
+
+/* Ends a call, also if an error handler of the program throws an exception. Counts a reduction that went past this
+ * library: a tool has called neither a PMPI nor an MPI function. */
+static void end(const struct begun* call) {
+  if (of_tool[call->index] != NULL && state.is_in_tool && is_reduction(call->index))
+    __atomic_fetch_add(&counts[call->index], 1, __ATOMIC_RELAXED);
+  const int is_reached = !state.is_in_tool;
+  state = call->before;
+  if (is_reached) state.is_in_tool = 0;
 }
 
 /* --- the functions --- */
@@ -279,30 +375,23 @@ typedef intptr_t word;
 #define WORDS_13 WORDS_12, m
 
 #define CALL(target, arguments) ((int (*)(TYPES_##arguments))(target))(WORDS_##arguments)
-#define OF_C(name, target, arguments)     \
-  int name(TYPES_##arguments);            \
-  int name(TYPES_##arguments) {           \
-    caller = __builtin_return_address(0); \
-    return CALL(target, arguments);       \
+#define FUNCTION(name, begin, index, arguments)                                                        \
+  int name(TYPES_##arguments);                                                                         \
+  int name(TYPES_##arguments) {                                                                        \
+    const struct begun call __attribute__((cleanup(end))) = begin(index, __builtin_return_address(0)); \
+    return CALL(call.target, arguments);                                                               \
   }
-#define HANDLED(prefix, name, arguments) OF_C(prefix##name, target_of(prefix##name##_index), arguments)
-#define COUNTED(prefix, name, arguments) OF_C(prefix##name, counted_target(prefix##name##_index), arguments)
-#define OF_FORTRAN(name, index, arguments)                   \
-  int name(TYPES_##arguments);                               \
-  int name(TYPES_##arguments) {                              \
-    caller_in_fortran = __builtin_return_address(0);         \
-    const int code = CALL(fortran_target(index), arguments); \
-    caller_in_fortran = NULL;                                \
-    return code;                                             \
-  }
+#define OF_C(prefix, name, arguments)                                 \
+  FUNCTION(prefix##name, begin_in_c, prefix##name##_index, arguments) \
+  FUNCTION(P##prefix##name, begin_in_pmpi, prefix##name##_index, arguments)
 #define ALIAS(alias_name, name, arguments) int alias_name(TYPES_##arguments) __attribute__((alias(#name)));
-#define FORTRAN(prefix, name, capitals, arguments)                           \
-  OF_FORTRAN(prefix##_##name##_, prefix##_##name##_index, arguments)         \
-  OF_FORTRAN(prefix##_##name##_f08_, prefix##_##name##_f08_index, arguments) \
-  ALIAS(prefix##_##name, prefix##_##name##_, arguments)                      \
-  ALIAS(prefix##_##name##__, prefix##_##name##_, arguments)                  \
+#define FORTRAN(prefix, name, capitals, arguments)                                           \
+  FUNCTION(prefix##_##name##_, begin_in_fortran, prefix##_##name##_index, arguments)         \
+  FUNCTION(prefix##_##name##_f08_, begin_in_fortran, prefix##_##name##_f08_index, arguments) \
+  ALIAS(prefix##_##name, prefix##_##name##_, arguments)                                      \
+  ALIAS(prefix##_##name##__, prefix##_##name##_, arguments)                                  \
   ALIAS(capitals, prefix##_##name##_, arguments)
 
-STEADFOLD_INTERPOSE_HANDLED(HANDLED)
-STEADFOLD_INTERPOSE_COUNTED(COUNTED)
+STEADFOLD_INTERPOSE_HANDLED(OF_C)
+STEADFOLD_INTERPOSE_COUNTED(OF_C)
 STEADFOLD_INTERPOSE_FORTRAN(FORTRAN)

@@ -6,8 +6,10 @@
 #include <fcntl.h>
 #include <link.h>
 #include <spawn.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -150,9 +153,14 @@ std::string text_of(const Found& found, const std::string& told, std::string pla
   return module + text.data();
 }
 
-}  // namespace
+/// Returns the beginning of the file in memory that has the address; null if there is none.
+const void* beginning_of_file(const void* address) {
+  Dl_info info{};
+  return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
 
-std::vector<std::string> places_of(const std::vector<const void*>& addresses) {
+/// Returns the place of each return address.
+std::vector<std::string> places_of_addresses(const std::vector<const void*>& addresses) {
   std::vector<std::string> places(addresses.size());
   std::map<std::string, std::vector<std::pair<std::size_t, Found>>> by_file;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -177,6 +185,58 @@ std::vector<std::string> places_of(const std::vector<const void*>& addresses) {
     for (std::size_t k = 0; k < all.size(); ++k)
       places[all[k].first] = text_of(all[k].second, lines[2 * k], lines[2 * k + 1], is_stripped);
   }
+  return places;
+}
+
+/// The frames of this thread's stack, from the inside to the outside.
+struct Walk {
+  Addresses found;
+  int wanted;  // number of addresses to find
+  int count = 0;
+  const void* left_out = nullptr;  // beginning of the library whose frames are left out
+};
+
+_Unwind_Reason_Code take_frame(_Unwind_Context* frame, void* given) {
+  Walk& walk = *static_cast<Walk*>(given);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): libgcc has the address as a number
+  const auto* const address = reinterpret_cast<const void*>(_Unwind_GetIP(frame));
+  if (walk.count == 0) {
+    if (address == walk.found.front()) walk.count = 1;
+    return _URC_NO_REASON;
+  }
+  if (walk.left_out != nullptr && beginning_of_file(address) == walk.left_out) return _URC_NO_REASON;
+  walk.left_out = nullptr;
+  if (walk.count >= walk.wanted || address == nullptr) return _URC_END_OF_STACK;
+  walk.found.at(static_cast<std::size_t>(walk.count++)) = address;
+  return _URC_NO_REASON;
+}
+
+}  // namespace
+
+bool is_in_program(const void* address) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gives the address as a number
+  static const void* const program = beginning_of_file(reinterpret_cast<const void*>(getauxval(AT_PHDR)));
+  return beginning_of_file(address) == program;
+}
+
+Addresses addresses_of(const void* site, int callers) {
+  Walk walk{.found = {site}, .wanted = 1 + callers};
+  if (callers == 0 || site == nullptr) return walk.found;
+  if (!is_in_program(site)) walk.left_out = beginning_of_file(site);
+  _Unwind_Backtrace(take_frame, &walk);
+  return walk.found;
+}
+
+std::vector<std::string> places_of(const std::vector<Addresses>& calls) {
+  std::vector<const void*> all;
+  for (const Addresses& call : calls)
+    std::ranges::copy_if(call, std::back_inserter(all), [](const void* each) { return each != nullptr; });
+  const std::vector<std::string> texts = places_of_addresses(all);
+  std::vector<std::string> places(calls.size());
+  auto text = texts.begin();
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    for (const void* const each : calls[i])
+      if (each != nullptr) places[i] += (places[i].empty() ? "" : " < ") + *text++;
   return places;
 }
 

@@ -122,7 +122,7 @@ int Started::prepare([[maybe_unused]] MPI_Info info, [[maybe_unused]] MPI_Reques
 
 void Started::finish() {
   reduce();
-  if (is_traced()) trace(name_, input_, result_digest(call_, comm_), call_.place);
+  if (is_traced()) trace(name_, input_, result_digest(call_, comm_), call_);
 }
 
 void Started::reduce() {

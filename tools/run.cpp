@@ -4,16 +4,17 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "command.hpp"
+#include "foreground.hpp"
 #include "interposer.hpp"
 #include "output.hpp"
 #include "program/launcher.hpp"
@@ -24,18 +25,26 @@ namespace {
 
 struct RunRequest {
   std::string method = "tree";
+  std::string extremes = "mpi";
   std::string report, record, compared;  // names of files
+  std::vector<std::string> skipped;
+  int callers = 0;
   bool diagnose = false;
   bool force = false;
   std::vector<std::string> words;
 };
 
+constexpr const char* outcome_variable = "STEADFOLD_INTERPOSE_OUTCOME";
 constexpr const char* variables[] = {"LD_PRELOAD",
                                      "STEADFOLD_INTERPOSE_METHOD",
+                                     "STEADFOLD_INTERPOSE_EXTREMES",
                                      "STEADFOLD_INTERPOSE_REPORT",
                                      "STEADFOLD_INTERPOSE_DIAGNOSE",
+                                     "STEADFOLD_INTERPOSE_CALLERS",
                                      "STEADFOLD_INTERPOSE_RECORD",
-                                     "STEADFOLD_INTERPOSE_COMPARE"};
+                                     "STEADFOLD_INTERPOSE_COMPARE",
+                                     "STEADFOLD_INTERPOSE_SKIP",
+                                     outcome_variable};
 
 /// Whether the program is a launcher of a batch system, which needs other options to pass variables on to ranks.
 bool is_of_batch_system(const std::string& program) {
@@ -48,7 +57,8 @@ void tell_user(const std::string& launcher) {
   std::string text = "steadfold: if " + launcher +
                      " does not pass its environment on to the ranks, set these variables for the ranks:";
   for (const char* const variable : variables)
-    if (const char* const value = std::getenv(variable)) text += std::string(" ") + variable + "=" + value;
+    if (const char* const value = std::getenv(variable); value != nullptr && variable != outcome_variable)
+      text += std::string(" ") + variable + "=" + value;
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
@@ -123,30 +133,84 @@ void join_preloads(std::vector<std::string>& words) {
   }
 }
 
-Result start(const RunRequest& request, const Job& job) {
-  check_files(request);
+/// The file in which the ranks on this machine note the outcome of the run. The destructor removes the file.
+class OutcomeFile {
+ public:
+  OutcomeFile() : path_((std::filesystem::temp_directory_path() / "steadfold-outcome-XXXXXX").string()) {
+    const int made = mkstemp(path_.data());
+    if (made < 0) throw Failure("cannot start (no temporary file " + path_ + " can be made), make room in this folder");
+    close(made);
+    setenv(outcome_variable, path_.c_str(), 1);
+  }
+  ~OutcomeFile() { std::remove(path_.c_str()); }
+  OutcomeFile(const OutcomeFile&) = delete;
+  OutcomeFile& operator=(const OutcomeFile&) = delete;
+
+  /// Whether a rank has noted this outcome.
+  bool has(const std::string& outcome) const {
+    std::ifstream lines(path_);
+    for (std::string line; std::getline(lines, line);)
+      if (line == outcome) return true;
+    return false;
+  }
+
+ private:
+  std::string path_;
+};
+
+/// Runs a launcher, and prints a warning if no rank has reported. Returns the exit status: that of the launcher, if it
+/// failed; else that of the comparison, if one was asked for.
+int run_and_judge(std::vector<std::string>& words, bool is_compared) {
+  const OutcomeFile outcome;
+  tell_launcher(words);
+  const int status = run_in_foreground(words);
+  if (!outcome.has("reported"))
+    std::fprintf(
+        stderr,
+        "steadfold: no rank has reported (no rank loaded the interposer, or rank 0 was killed or ran on another "
+        "machine), check that the program is linked dynamically to a supported MPI library and that its ranks "
+        "get LD_PRELOAD\n");
+  if (status != 0 || !is_compared) return status;
+  if (outcome.has("differs")) return check_failed;
+  if (outcome.has("same") && !outcome.has("not_compared")) return all_well;
+  return bad_input;
+}
+
+/// Prints how sums are handled, if this process does so for all ranks.
+void tell_method(const std::string& method) {
+  if (method == "plain")
+    std::fprintf(stderr, "steadfold: MPI's reductions are not changed\n");
+  else
+    std::fprintf(
+        stderr, "steadfold: MPI's reductions use method %s: the same bits on every run with the same number of ranks\n",
+        method.c_str());
+}
+
+void set_variables(const RunRequest& request) {
   preload_interposer(request.method);
+  request.extremes == "mpi" ? unsetenv("STEADFOLD_INTERPOSE_EXTREMES")
+                            : setenv("STEADFOLD_INTERPOSE_EXTREMES", request.extremes.c_str(), 1);
   setenv("STEADFOLD_INTERPOSE_REPORT", "1", 0);
   set_file("STEADFOLD_INTERPOSE_REPORT", request.report);
   set_file("STEADFOLD_INTERPOSE_RECORD", request.record);
   set_file("STEADFOLD_INTERPOSE_COMPARE", request.compared);
   if (request.diagnose) setenv("STEADFOLD_INTERPOSE_DIAGNOSE", "1", 1);
+  if (request.callers > 0) setenv("STEADFOLD_INTERPOSE_CALLERS", std::to_string(request.callers).c_str(), 1);
+  std::string skipped;
+  for (const std::string& word : request.skipped) skipped += (skipped.empty() ? "" : ",") + word;
+  if (!skipped.empty()) setenv("STEADFOLD_INTERPOSE_SKIP", skipped.c_str(), 1);
+}
+
+Result start(const RunRequest& request, const Job& job) {
+  check_files(request);
+  set_variables(request);
   std::vector<std::string> words = request.words;
   join_preloads(words);
-  tell_launcher(words);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  // Whether this process prints the variables. A launcher may have started this process, too. If the program cannot be
-  // started, no variables are printed.
-  const bool tells = job.rank() == 0 && is_found(words.front());
-  if (tells && request.method == "plain") std::fprintf(stderr, "steadfold: MPI's reductions are not changed\n");
-  if (tells && request.method != "plain")
-    std::fprintf(
-        stderr, "steadfold: MPI's reductions use method %s: the same bits on every run with the same number of ranks\n",
-        request.method.c_str());
-  execvp(arguments.front(), arguments.data());
-  throw Failure("'" + words.front() + "' cannot be started (" + std::strerror(errno) + "), name a program");
+  // A launcher may have started this process as a rank. If the program cannot be started, nothing is printed.
+  const bool is_rank = launch_of_this_process().launched;
+  if (job.rank() == 0 && is_found(words.front())) tell_method(request.method);
+  if (is_rank) become(words);
+  return {.text = "", .status = static_cast<ExitStatus>(run_and_judge(words, !request.compared.empty()))};
 }
 
 }  // namespace
@@ -158,14 +222,30 @@ void add_run(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"tree", "exact", "binned", "plain"}))
       ->envname("STEADFOLD_INTERPOSE_METHOD")
       ->capture_default_str();
+  run.add_option("--extremes", request->extremes,
+                 "MPI_MIN and MPI_MAX of floating-point numbers: mpi (the MPI library's comparison) or ieee (minimum "
+                 "and maximum of IEEE 754-2019, in which a NaN stays a NaN)")
+      ->check(CLI::IsMember({"mpi", "ieee"}))
+      ->envname("STEADFOLD_INTERPOSE_EXTREMES")
+      ->capture_default_str();
   run.add_option("--report", request->report, "Write a table of the calls of rank 0 to a file, as JSON");
   run.add_flag("--diagnose", request->diagnose,
                "Compare each call with the result of the MPI library, and print how much the results differ");
+  run.add_option("--callers", request->callers,
+                 "Name this many callers of each call, 0 to 8. If a library calls MPI, they begin outside the library")
+      ->check(CLI::Range(0, 8))
+      ->envname("STEADFOLD_INTERPOSE_CALLERS");
   CLI::Option* const record = run.add_option(
       "--record", request->record,
       "Write digests of all reductions, 24 bytes per reduction, to one file per rank: FILE.0, FILE.1, ...");
-  run.add_option("--compare", request->compared, "Print the first reductions that differ from those of a record")
-      ->excludes(record);
+  CLI::Option* const compared =
+      run.add_option("--compare", request->compared,
+                     "Print the first reductions that differ from those of a record. Exit status: 0 if none differs, 1 "
+                     "if one differs, 2 if the comparison is incomplete")
+          ->excludes(record);
+  run.add_option("--skip", request->skipped,
+                 "Leave out of the comparison calls with this operator or type, or whose place contains this text")
+      ->needs(compared);
   run.add_flag("--force", request->force, "Remove older records that have the name given with --record")->needs(record);
   run.add_option("command", request->words, "The program and its arguments, after --")->required();
   run.positionals_at_end();

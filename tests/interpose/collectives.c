@@ -409,11 +409,10 @@ static void reduce_all_ways(MPI_Comm comm, const int* ranks, long count, int is_
   check("Reduce_scatter_block", ranks, size, count * rank, count, to);
 
   int counts[most_ranks]; /* none, all of one rank's, and so on */
-  long begin = 0, total = 0;
+  long begin = 0;
   for (int r = 0; r < size; ++r) {
     counts[r] = (int)(r % 3 == 1 ? 0 : count / (r + 1));
     if (r < rank) begin += counts[r];
-    total += counts[r];
   }
   refresh();
   call_scatter(input, to, counts, size, comm, way);

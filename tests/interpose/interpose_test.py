@@ -5,8 +5,10 @@ import json
 import math
 import os
 import re
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -27,12 +29,12 @@ STARTED = {
 }[LIBRARY]  # fmt: skip
 
 
-def run(ranks, *command, interposed=True, limit=120, **environment):
+def run(ranks, *command, interposed=True, preloaded=PRELOADED, limit=120, **environment):
     """The finished launch of a program; environment variables of the interposer go without their prefix."""
-    as_they_are = ("OMPI", "MPIR", "INIT_")
+    as_they_are = ("OMPI", "MPIR", "INIT_", "PROFILER_")
     own = {**os.environ, **{k if k.startswith(as_they_are) else f"STEADFOLD_INTERPOSE_{k}": v for k, v in environment.items()}}
     if interposed:
-        own["LD_PRELOAD"] = ":".join(filter(None, (PRELOADED, own.get("LD_PRELOAD", ""))))
+        own["LD_PRELOAD"] = ":".join(filter(None, (preloaded, own.get("LD_PRELOAD", ""))))
     return subprocess.run([os.environ["STEADFOLD_MPIRUN"], "-n", str(ranks), *command], capture_output=True, text=True,
                           timeout=limit, env=own)  # fmt: skip
 
@@ -144,7 +146,7 @@ class Interposed(unittest.TestCase):
         ran = self.ended_well(run(3, program("programs"), "kinds", REPORT="1"))
         for function, op, kind, calls, done in (
             ("Allreduce", "MPI_SUM", "MPI_DOUBLE", 1, "rank order, method tree +kinds "),
-            ("Allreduce", "MPI_MAX", "MPI_DOUBLE", 1, "rank order, method tree, with the program's operator"),
+            ("Allreduce", "MPI_MAX", "MPI_DOUBLE", 1, "rank order, method tree, with the MPI library's operator"),
             ("Allreduce", "MPI_SUM", "MPI_INT", 1, "passed on: the order cannot change bits"),
             ("Allreduce", "MPI_SUM", "MPI_DOUBLE", 1, "passed on: one rank"),
             ("Allreduce", "MPI_SUM", "MPI_DOUBLE", 1, "passed on: no elements"),
@@ -165,7 +167,7 @@ class Interposed(unittest.TestCase):
         self.assertEqual([(call["operator"], call["type"], call["calls"], call["bytes"]) for call in sums], [("MPI_SUM", "MPI_DOUBLE", 1, 8)])
         for function, op, kind, done, text in (
             ("Allreduce", "MPI_SUM", "MPI_DOUBLE", "rank order, method tree", "MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD)"),
-            ("Allreduce", "MPI_MAX", "MPI_DOUBLE", "rank order, method tree, with the program's operator", "MPI_MAX"),
+            ("Allreduce", "MPI_MAX", "MPI_DOUBLE", "rank order, method tree, with the MPI library's operator", "MPI_MAX"),
             ("Allreduce", "MPI_SUM", "MPI_INT", "passed on: the order cannot change bits", "MPI_INT"),
             ("Allreduce", "MPI_SUM", "MPI_DOUBLE", "passed on: one rank", "MPI_COMM_SELF"),
             ("Allreduce", "MPI_SUM", "MPI_DOUBLE", "passed on: no elements", "&y, 0, MPI_DOUBLE"),
@@ -178,8 +180,6 @@ class Interposed(unittest.TestCase):
                 (where,) = (call["where"] for call in report["calls"] if wanted.items() <= call.items())
                 self.assertEqual(where, line_of_call("kinds", text))
         self.assertGreater(sums[0]["seconds"], 0)
-        ran = self.ended_well(run(3, program("programs"), "kinds", REPORT="/no/such/folder/report"))
-        self.assertIn("no report is written (/no/such/folder/report cannot be written)", ran.stderr)
 
     def test_a_report_tells_what_is_known_of_a_place(self):
         for function, line, where in (
@@ -356,8 +356,121 @@ class Interposed(unittest.TestCase):
 
     def test_a_report_without_calls_says_what_it_does_not_see(self):
         told = self.ended_well(run(2, program("programs"), "nothing", REPORT="1")).stderr
-        self.assertRegex(told, r"(?m)^No reduction was seen\. Calls of PMPI functions .* mpi4py ")
-        self.assertNotIn("No reduction was seen", self.ended_well(run(2, program("stripped"), REPORT="1")).stderr)
+        self.assertRegex(told, r"(?m)^This rank made no reduction that the interposer can see\. .* mpi4py ")
+        self.assertNotIn("made no reduction", self.ended_well(run(2, program("stripped"), REPORT="1")).stderr)
+
+    def test_profiling_tools_see_all_calls(self):
+        """Before and behind the interposer in LD_PRELOAD, and with an MPI library that only Python's modules see."""
+        plain = {self.ended_well(run(5, program("edges"), "tooled", interposed=False, **forced(a))).stdout for a in ALGORITHMS[:4]}
+        self.assertGreater(len(plain), 1, "the control: plain sums depend on the algorithm")
+        profiler = program("libprofiler.so")
+        for order in (f"{PRELOADED}:{profiler}", f"{profiler}:{PRELOADED}"):
+            for past in (False, True):
+                with self.subTest(order=order, past=past), tempfile.TemporaryDirectory() as folder:
+                    file = Path(folder, "report.json")
+                    own = {"preloaded": order, "REPORT": str(file)} | ({"PROFILER_GOES_PAST": "1"} if past else {})
+                    ran = self.ended_well(run(5, program("edges"), "tooled", **own))
+                    report = json.loads(file.read_text())
+                    self.assertIn("profiler: 3 1 1 1\n", ran.stderr)
+                    allreduces = [(call["calls"], call["done"]) for call in report["calls"] if call["function"] == "Allreduce"]
+                    if past and order.startswith(PRELOADED):
+                        self.assertEqual(allreduces, [(3, "passed on: by a tool, not with a PMPI function")])
+                        self.assertIs(report["same_bits_again"], False)
+                        continue
+                    self.assertEqual(set(ran.stdout.split()), {"0x1p+0"})
+                    self.assertEqual(allreduces, [(3, "rank order, method tree")])
+                    self.assertIs(report["same_bits_again"], True)
+                    calling = "tooled (edges.c:" if order.startswith(PRELOADED) else "MPI_Allreduce in libprofiler.so"
+                    self.assertTrue(report["calls"][0]["where"].startswith(calling), report)
+        ran = self.ended_well(run(3, program("opens"), program("libprograms.so"), "digest", "0", preloaded=f"{PRELOADED}:{profiler}"))
+        self.assertIn("profiler: 10 5 0 0\n", ran.stderr)
+        self.assertIn(self.digest(3), ran.stdout)
+
+    def test_calls_of_pmpi_functions_are_handled(self):
+        ran = self.ended_well(run(5, program("edges"), "pmpi", REPORT="1"))
+        self.assertEqual(ran.stdout.split(), 10 * ["0x1p+0"])
+        self.assertRegex(ran.stderr, r"Allreduce +MPI_SUM +MPI_DOUBLE +1 .* rank order, method tree +pmpi \(edges.c:")
+        self.assertRegex(ran.stderr, r"Iallreduce +MPI_SUM +MPI_DOUBLE +1 .* rank order, method tree +pmpi \(edges.c:")
+
+    def test_a_report_names_the_callers_outside_a_library(self):
+        def places(callers):
+            ran = self.ended_well(run(2, program("edges"), "wrapped", REPORT="1", CALLERS=callers))
+            self.assertEqual("names the functions outside the library" in ran.stderr, callers == "0")
+            return [re.sub(r":\d+", "", place) for place in re.findall(r"  (inner in libwrapper\.so.*)", ran.stderr)]
+
+        self.assertEqual([place.split(" ")[1:] for place in places("0")], [["in", "libwrapper.so"]])
+        first, second, third = (place.split(" < ")[1:] for place in places("3"))
+        self.assertEqual(first, ["first_caller (edges.c)", "wrapped (edges.c)", "main (edges.c)"])
+        self.assertEqual((second, third), 2 * (["second_caller (edges.c)", "wrapped (edges.c)", "main (edges.c)"],))
+
+    def test_a_comparison_lists_each_place_and_integers_apart(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = f"{folder}/record"
+
+            def compared(noise, order, **options):
+                return self.ended_well(run(3, program("edges"), "noisy", noise, order, COMPARE=file, **options)).stderr.splitlines()
+
+            self.ended_well(run(3, program("edges"), "noisy", "1", "0", RECORD=file))
+            told = compared("2", "0.5")
+            self.assertEqual(len(told), 8, told)
+            self.assertIn("the runs differ; the first different reduction of each rank follows", told[0])
+            for rank in range(3):  # the time, not the free memory
+                self.assertRegex(told[1 + rank], rf"^rank {rank}, reduction number 2, Allreduce in noisy ")
+            self.assertEqual(told[4], "steadfold: other places that differ, each with its first different reduction")
+            self.assertRegex(told[5], r"^rank 0, reduction number 6, Allreduce in sum .* differs \(MPI_SUM of MPI_DOUBLE, calls that differ: 2\)$")
+            self.assertEqual(told[6], "steadfold: reductions of integers, logical values or bits that differ")
+            self.assertRegex(told[7], r"^rank 0, reduction number 1, .* \(MPI_MIN of MPI_LONG, calls that differ: 3\)$")
+            told = compared("2", "0", SKIP="MPI_MAX")
+            self.assertIn("the runs differ only in reductions of integers, logical values or bits, apart from calls that --skip leaves out (findings: 3)", told[0])
+            self.assertEqual(len(told), 2, told)
+            for skipped in ("MPI_MAX,MPI_LONG", "noisy", "edges.c"):
+                (told,) = compared("2", "0", SKIP=skipped)
+                self.assertIn("are the same on all ranks, with the same contributions and results, apart from calls that --skip leaves out (findings: 6)", told)
+            told = compared("2", "0.5", SKIP="noisy")
+            self.assertEqual(len(told), 4, told)
+            self.assertRegex(told[1], r"^rank 0, reduction number 6, Allreduce in sum ")
+
+    def test_a_full_disk_leaves_no_record(self):
+        with tempfile.TemporaryDirectory() as folder:
+            told = self.ended_well(run(3, program("edges"), "fills_the_disk", RECORD=f"{folder}/record")).stderr
+            self.assertEqual(told.count(" cannot be written completely), free space on the disk\n"), 3, told)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_runs_that_exit_say_what_they_did(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = f"{folder}/record"
+            told = run(2, program("edges"), "exits", RECORD=file, REPORT="1").stderr
+            self.assertIn("steadfold: rank 0 ends without MPI_Finalize; its report until then follows\n", told)
+            self.assertRegex(told, r"Allreduce +MPI_SUM +MPI_DOUBLE +1 ")
+            told = run(2, program("edges"), "exits", "1", COMPARE=file).stderr
+            self.assertIn("steadfold: rank 0 ends without MPI_Finalize; this rank's reductions until then follow\n", told)
+            self.assertIn("rank 0, reduction number 1, Allreduce in sum (edges.c:", told)
+            told = run(2, program("edges"), "exits", "0", COMPARE=file).stderr
+            self.assertNotIn("differ", told)
+
+    def test_an_error_names_the_call_of_the_program(self):
+        told = run(3, program("edges"), "disagrees", REPORT="1", limit=60)
+        self.assertNotEqual(told.returncode, 0)
+        self.assertRegex(told.stderr, r"steadfold: rank [012]: Allreduce of (1|64) elements of 8 bytes with MPI_SUM in disagrees \(edges\.c:\d+\) failed \(.*([Tt]runcated|Other MPI error).*\)\. The functions ")
+        told = run(3, program("edges"), "disagrees", DIAGNOSE="1", limit=60)
+        self.assertNotEqual(told.returncode, 0)
+        self.assertRegex(told.stderr, r"Allreduce: the ranks call with different arguments \(rank 0 of the communicator: allreduce of 1 elements of 8 bytes with MPI_SUM in disagrees "
+                                      r"\(edges\.c:\d+\); rank 2 of the communicator: allreduce of 64 elements of 8 bytes with MPI_SUM\), correct the program")  # fmt: skip
+
+    def test_binary128_is_calculated_by_steadfold(self):
+        for ranks in (2, 3):
+            told = self.ended_well(run(ranks, program("edges"), "binary128")).stdout
+        if "no real(16)" in told:
+            self.skipTest("the compiler or the MPI library has no real(16)")
+        self.assertNotEqual(run(3, program("edges"), "binary128", interposed=False).returncode, 0, "the control: the MPI library's results are wrong")
+
+    def test_extremes_of_ieee_754(self):
+        lines = self.ended_well(run(4, program("edges"), "extremes", EXTREMES="ieee", REPORT="1"))
+        self.assertEqual(lines.stdout.splitlines(), 4 * ["-1 -1"])
+        self.assertRegex(lines.stderr, r"MPI_MAX +MPI_DOUBLE +1 +8 +\S+  rank order, method tree +extremes ")
+        lines = self.ended_well(run(4, program("edges"), "extremes")).stdout.splitlines()
+        self.assertEqual(len(set(lines)), 1)
+        self.assertNotEqual(lines[0], "-1 -1", "the control: MPI's own comparison loses the NaN")
 
     def test_objects_may_reduce_before_and_behind_main(self):
         for method in ("tree", "exact"):
@@ -410,12 +523,55 @@ class Interposed(unittest.TestCase):
             missing = subprocess.run([*command[:-1], "--compare", f"{folder}/none", "--", "true"], capture_output=True, text=True, timeout=60, env=own)
             self.assertEqual((missing.returncode, missing.stdout), (2, ""), missing.stderr)
             self.assertIn(f"cannot compare with the record {folder}/none (there is no {folder}/none.0, and no file of another rank), name a record", missing.stderr)
-        names = ("LD_PRELOAD", "STEADFOLD_INTERPOSE_METHOD", "STEADFOLD_INTERPOSE_REPORT")
+        names = ("LD_PRELOAD", "STEADFOLD_INTERPOSE_METHOD", "STEADFOLD_INTERPOSE_REPORT", "STEADFOLD_INTERPOSE_OUTCOME")
         handed_on = [word for name in names for word in ("-x", name)] if LIBRARY == "openmpi" else []
         self.assertEqual(ran.stdout.split(), [*handed_on, "-n", "3"])
         ran = subprocess.run([*command, "no_such_program"], capture_output=True, text=True, timeout=60, env=own)
         self.assertEqual(ran.returncode, 2)
         self.assertEqual(ran.stderr, "'no_such_program' cannot be started (No such file or directory), name a program\n")
+
+    def test_the_command_tells_the_verdict_and_lost_interposers(self):
+        own = {name: value for name, value in os.environ.items() if not name.startswith("STEADFOLD_INTERPOSE")}
+
+        def started(*words):
+            command = [os.environ["STEADFOLD_BIN"], "run", *words]
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=60, env=own)
+            return ran.returncode, ran.stderr
+
+        lost = "steadfold: no rank has reported ("
+        ranks = (os.environ["STEADFOLD_MPIRUN"], "-n", "2", program("edges"))
+        with tempfile.TemporaryDirectory() as folder:
+            file = f"{folder}/record"
+            status, told = started("--record", file, "--", *ranks, "noisy", "1", "0")
+            self.assertEqual((status, lost in told), (0, False), told)
+            for words, expected in ((("1", "0"), 0), (("2", "0"), 1), (("2", "0", "--skip", "noisy"), 0), (("2", "0", "--skip", "MPI_MAX", "--skip", "MPI_LONG"), 0)):
+                status, told = started("--compare", file, *words[2:], "--", *ranks, "noisy", *words[:2])
+                self.assertEqual((status, lost in told), (expected, False), told)
+            os.remove(file + ".1")
+            self.assertEqual(started("--compare", file, "--", *ranks, "noisy", "1", "0")[0], 2)
+            status, told = started("--compare", file, "--", "true")
+            self.assertEqual((status, lost in told), (2, True))
+        status, told = started("--", "sh", "-c", "exit 7")
+        self.assertEqual((status, lost in told), (7, True))
+        status, told = started("--", "env", "-u", "LD_PRELOAD", *ranks, "wrapped")
+        self.assertEqual((status, lost in told), (0, True))
+
+    def test_the_command_passes_signals_on(self):
+        own = {name: value for name, value in os.environ.items() if not name.startswith("STEADFOLD_INTERPOSE")}
+        for sent, status in ((signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, 128 + signal.SIGINT), (signal.SIGKILL, -signal.SIGKILL)):
+            with self.subTest(sent=sent), subprocess.Popen(
+                [os.environ["STEADFOLD_BIN"], "run", "--", "sh", "-c", "echo $$; exec sleep 60"], env=own,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            ) as ran:  # fmt: skip
+                child = int(ran.stdout.readline())
+                ran.send_signal(sent)
+                self.assertEqual(ran.wait(timeout=20), status)
+                end = time.monotonic() + 20
+                while Path(f"/proc/{child}").exists() and time.monotonic() < end:
+                    time.sleep(0.01)
+                if Path(f"/proc/{child}").exists():
+                    os.kill(child, signal.SIGKILL)
+                    self.fail("the command goes on")
 
     def test_the_command_starts_ranks_of_a_launcher(self):
         """`mpirun -n 3 steadfold run -- app` in place of `steadfold run -- mpirun -n 3 app`."""
@@ -437,6 +593,10 @@ class Interposed(unittest.TestCase):
         refused("STEADFOLD_INTERPOSE_DIAGNOSE cannot be 'yes'", DIAGNOSE="yes")
         refused("STEADFOLD_INTERPOSE_REPORT cannot be '0' (the value is unknown), set it to 1 for a table", REPORT="0")
         refused("STEADFOLD_INTERPOSE_RECORD is empty", RECORD="")
+        refused("STEADFOLD_INTERPOSE_EXTREMES cannot be 'nan' (the value is unknown), set it to ieee", EXTREMES="nan")
+        refused("STEADFOLD_INTERPOSE_CALLERS cannot be '9' (the value is unknown), set it to the number of callers", CALLERS="9")
+        refused("cannot write the report /no/such/folder/report (No such file or directory), name another file", REPORT="/no/such/folder/report")
+        refused("cannot write the report /tmp (it is a folder), name another file", REPORT="/tmp")
         with tempfile.TemporaryDirectory() as folder:
             Path(f"{folder}/old.1").write_text("older")
             os.mkfifo(f"{folder}/pipe.0")
@@ -445,7 +605,7 @@ class Interposed(unittest.TestCase):
             self.assertEqual(Path(f"{folder}/old.1").read_text(), "older")
             self.assertEqual(sorted(os.listdir(folder)), ["old.1", "pipe.0"])
         refused("a run cannot be recorded and compared", RECORD="/tmp/record", COMPARE="/tmp/record")
-        for setting in ("METHOD=exact", "COMPARE=/no/such/record", "DIAGNOSE=1"):
+        for setting in ("METHOD=exact", "EXTREMES=ieee", "COMPARE=/no/such/record", "DIAGNOSE=1"):
             others = [":", "-n", "1", "env", f"STEADFOLD_INTERPOSE_{setting}", program("programs"), "kinds"]
             refused("give all ranks the same environment", *others)
 
