@@ -79,11 +79,22 @@ need_to_test() {
   need optional sanitizes -- libclang-rt-$llvm-dev "their libraries"
 }
 
+# The programs of Debian that the interposer is tried with: 1 GB on disk, one or two minutes.
+need_programs() {
+  local program package
+  while read -r program package; do
+    need optional test -e "$(command -v "$program" || echo "$program")" -- "$package" "a program for the interposer"
+  done < <(python3 -c 'import tomllib
+for recipe in tomllib.load(open("tests/interpose/recipes.toml", "rb"))["recipe"]:
+    print(recipe["needs"], *recipe["packages"])' 2>/dev/null)
+}
+
 need_in_ci() { # FULL
   need optional have llvm-cov-$llvm -- llvm-$llvm "counts the lines that tests run"
   need optional have qemu-aarch64 -- qemu-user "runs tests for other processors"
   need optional have aarch64-linux-gnu-g++ -- g++-aarch64-linux-gnu "builds them for NEON and SVE"
   ! $1 || need optional have s390x-linux-gnu-g++ -- g++-s390x-linux-gnu "builds them for a big-endian processor"
+  ! $1 || need_programs
 }
 
 # Python's own headers, for its extension modules.
