@@ -74,9 +74,12 @@ std::vector<std::string> lines_of(const std::vector<std::string>& words) {
   return lines;
 }
 
-/// Removes template arguments and parameters from the name of a function. Operators keep their names.
-std::string without_arguments(const std::string& name) {
-  if (name.find("operator") != std::string::npos || name.find("(anonymous") != std::string::npos) return name;
+/// Removes template arguments, parameters and anonymous namespaces from the name of a function. Operators keep their
+/// names.
+std::string without_arguments(std::string name) {
+  if (name.find("operator") != std::string::npos) return name;
+  constexpr std::string_view anonymous = "(anonymous namespace)::";
+  for (std::size_t at = 0; (at = name.find(anonymous)) != std::string::npos;) name.erase(at, anonymous.size());
   std::string text;
   int depth = 0;
   for (const char c : name) {
