@@ -54,7 +54,7 @@ def rows(made):
 
 def public_rows(made):
     text = [f"// {made}\n//",
-            "// The operations as the C++ headers know them: the types of their elements, and the form of their results.", "#pragma once\n",
+            "// The operations as the C++ headers know them: their names, the types of their elements, and the form of their results.", "#pragma once\n",
             "#if __cplusplus < 201703L",
             '#error "Steadfold needs C++17 (the compiler is set to an older C++), compile with -std=c++17 or a later one"', "#else\n",
             "#include <cstddef>", "#include <cstdint>\n", '#include "steadfold/steadfold.h"\n',
@@ -66,14 +66,14 @@ def public_rows(made):
     for name, types in classes().items():
         text.append(f"inline constexpr std::uint32_t {name} = {' | '.join(f'1u << SF_{each.upper()}' for each in types)};")
     every = " | ".join(classes())
-    text += [f"inline constexpr std::uint32_t every = {every};", "}  // namespace types\n", "struct OperationRow {", "  std::uint32_t types;", "  Second second;", "  ResultForm result;",
+    text += [f"inline constexpr std::uint32_t every = {every};", "}  // namespace types\n", "struct OperationRow {", "  const char* name;", "  std::uint32_t types;", "  Second second;", "  ResultForm result;",
              "};", "inline constexpr OperationRow operation_rows[] = {"]
     for each in operations():
         taken = " | ".join(f"types::{name}" for name in each.takes) or "0"
         if set(each.takes) == set(classes()):
             taken = "types::every"
         second = each.operands if each.operands in ("factors", "mask") else "none"
-        text += [f"    // {each.name}", f"    {{{taken}, Second::{second}, ResultForm::{each.result}}},"]
+        text += [f'    {{"{each.name}", {taken}, Second::{second}, ResultForm::{each.result}}},']
     text += ["};\n", "constexpr const OperationRow& row_of(sf_operation operation) {",
              "  return operation_rows[static_cast<std::size_t>(operation)];", "}",
              "/// Returns whether a built-in operator takes elements of a type.",

@@ -1,6 +1,6 @@
 // Made by ./dev surface from the tables in surface/: edit the tables.
 //
-// The operations as the C++ headers know them: the types of their elements, and the form of their results.
+// The operations as the C++ headers know them: their names, the types of their elements, and the form of their results.
 #pragma once
 
 #if __cplusplus < 201703L
@@ -30,49 +30,31 @@ inline constexpr std::uint32_t every = real | integer | narrow | complex | exten
 }  // namespace types
 
 struct OperationRow {
+  const char* name;
   std::uint32_t types;
   Second second;
   ResultForm result;
 };
 inline constexpr OperationRow operation_rows[] = {
-    // sum
-    {types::every, Second::none, ResultForm::own},
-    // product
-    {types::every, Second::none, ResultForm::own},
-    // min
-    {types::real | types::integer | types::narrow | types::extended, Second::none, ResultForm::own},
-    // max
-    {types::real | types::integer | types::narrow | types::extended, Second::none, ResultForm::own},
-    // user
-    {0, Second::none, ResultForm::own},
-    // dot
-    {types::real | types::narrow | types::complex, Second::factors, ResultForm::own},
-    // norm2
-    {types::real | types::narrow | types::complex, Second::none, ResultForm::real},
-    // mean
-    {types::real | types::narrow | types::complex, Second::none, ResultForm::own},
-    // min_location
-    {types::real | types::integer, Second::none, ResultForm::located},
-    // max_location
-    {types::real | types::integer, Second::none, ResultForm::located},
-    // abs_sum
-    {types::real | types::narrow, Second::none, ResultForm::own},
-    // sum_squares
-    {types::real | types::narrow | types::complex, Second::none, ResultForm::real},
-    // masked_sum
-    {types::real | types::integer | types::narrow | types::complex, Second::mask, ResultForm::own},
-    // statistics
-    {types::real | types::narrow, Second::none, ResultForm::statistics},
-    // weighted_mean
-    {types::real | types::narrow, Second::factors, ResultForm::own},
-    // norminf
-    {types::real | types::narrow, Second::none, ResultForm::own},
-    // dotc
-    {types::real | types::narrow | types::complex, Second::factors, ResultForm::own},
-    // covariance
-    {types::real | types::narrow, Second::factors, ResultForm::own},
-    // sample_covariance
-    {types::real | types::narrow, Second::factors, ResultForm::own},
+    {"sum", types::every, Second::none, ResultForm::own},
+    {"product", types::every, Second::none, ResultForm::own},
+    {"min", types::real | types::integer | types::narrow | types::extended, Second::none, ResultForm::own},
+    {"max", types::real | types::integer | types::narrow | types::extended, Second::none, ResultForm::own},
+    {"user", 0, Second::none, ResultForm::own},
+    {"dot", types::real | types::narrow | types::complex, Second::factors, ResultForm::own},
+    {"norm2", types::real | types::narrow | types::complex, Second::none, ResultForm::real},
+    {"mean", types::real | types::narrow | types::complex, Second::none, ResultForm::own},
+    {"min_location", types::real | types::integer, Second::none, ResultForm::located},
+    {"max_location", types::real | types::integer, Second::none, ResultForm::located},
+    {"abs_sum", types::real | types::narrow, Second::none, ResultForm::own},
+    {"sum_squares", types::real | types::narrow | types::complex, Second::none, ResultForm::real},
+    {"masked_sum", types::real | types::integer | types::narrow | types::complex, Second::mask, ResultForm::own},
+    {"statistics", types::real | types::narrow, Second::none, ResultForm::statistics},
+    {"weighted_mean", types::real | types::narrow, Second::factors, ResultForm::own},
+    {"norminf", types::real | types::narrow, Second::none, ResultForm::own},
+    {"dotc", types::real | types::narrow | types::complex, Second::factors, ResultForm::own},
+    {"covariance", types::real | types::narrow, Second::factors, ResultForm::own},
+    {"sample_covariance", types::real | types::narrow, Second::factors, ResultForm::own},
 };
 
 constexpr const OperationRow& row_of(sf_operation operation) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -17,6 +18,7 @@
 #include <tuple>
 #include <vector>
 
+#include "steadfold/operations.hpp"
 #include "steadfold/steadfold.h"
 
 namespace steadfold::golden {
@@ -389,28 +391,9 @@ inline sf_operator operator_of(const std::string& type) {
 }
 
 inline sf_operation operation_of(const std::string& name) {
-  static const std::map<std::string, sf_operation> operations = {
-      {"sum", SF_SUM},
-      {"product", SF_PRODUCT},
-      {"min", SF_MIN},
-      {"max", SF_MAX},
-      {"user", SF_USER},
-      {"dot", SF_DOT},
-      {"norm2", SF_NORM2},
-      {"mean", SF_MEAN},
-      {"min_location", SF_MIN_LOCATION},
-      {"max_location", SF_MAX_LOCATION},
-      {"abs_sum", SF_ABS_SUM},
-      {"sum_squares", SF_SUM_SQUARES},
-      {"masked_sum", SF_MASKED_SUM},
-      {"statistics", SF_STATISTICS},
-      {"weighted_mean", SF_WEIGHTED_MEAN},
-      {"norminf", SF_NORMINF},
-      {"dotc", SF_DOTC},
-      {"covariance", SF_COVARIANCE},
-      {"sample_covariance", SF_SAMPLE_COVARIANCE},
-  };
-  return operations.at(name);
+  const auto* const row = std::find_if(std::begin(detail::operation_rows), std::end(detail::operation_rows),
+                                       [&](const detail::OperationRow& each) { return each.name == name; });
+  return static_cast<sf_operation>(row - detail::operation_rows);
 }
 
 /// Returns the call of a record, without rows, layout and schedule.

@@ -1,6 +1,7 @@
 // Describes a case in words, and how to repeat it.
 #include "case.hpp"
 #include "operators.hpp"
+#include "steadfold/operations.hpp"
 
 namespace steadfold::soak {
 namespace {
@@ -19,25 +20,6 @@ std::string text_of(const char* name, const Repeats& repeats) {
 
 std::string text_of(const Member& m) {
   static constexpr const char* collectives[] = {"reduce", "reduce_scatter", "scan", "exscan"};
-  static constexpr const char* operations[] = {"sum",
-                                               "product",
-                                               "min",
-                                               "max",
-                                               "user",
-                                               "dot",
-                                               "norm2",
-                                               "mean",
-                                               "min_location",
-                                               "max_location",
-                                               "abs_sum",
-                                               "sum_squares",
-                                               "masked_sum",
-                                               "statistics",
-                                               "weighted_mean",
-                                               "norminf",
-                                               "dotc",
-                                               "covariance",
-                                               "sample_covariance"};
   static constexpr const char* types[] = {"f64",  "f32", "i32",  "i64",  "u32",         "u64", "bytes",
                                           "bf16", "f16", "cf32", "cf64", "long_double", "f128"};
   static constexpr const char* methods[] = {"automatic", "tree", "exact", "plain", "binned"};
@@ -47,7 +29,7 @@ std::string text_of(const Member& m) {
   std::string text = named(collectives, m.collective);
   if (m.root != SF_ALL_RANKS) text += " to " + std::to_string(m.root);
   text += " " + (m.operation == SF_USER ? std::string("'") + user_operator(m.user).name + "'"
-                                        : named(operations, m.operation) + " of " + named(types, m.type));
+                                        : detail::row_of(m.operation).name + " of " + named(types, m.type));
   if (m.result_type != m.type) text += " as " + named(types, m.result_type);
   text += " by " + named(methods, m.method);
   if (m.method == SF_BINNED)
