@@ -333,13 +333,13 @@ class ArrayPlan : public detail::SinglePlan {
  public:
   template <class Op, class C, class = detail::if_group<C>>
   ArrayPlan(const Op& op, const Array<T>& x, const Axes& axes, const C& comm, const Options& options = {})
-      : ArrayPlan(op, x, axes.weights, axes, steadfold::group_of(comm), options, nullptr) {}
+      : ArrayPlan(op, x, axes.weights, axes, Binding{steadfold::group_of(comm), options}) {}
   /// Makes a plan of the reduction of an array. `y` has the second factors of a dot product, broadcast to the shape of
   /// x.
   template <class Op, class C, class = detail::if_group<C>>
   ArrayPlan(const Op& op, const Array<T>& x, const Array<T>& y, const Axes& axes, const C& comm,
             const Options& options = {})
-      : ArrayPlan(op, x, y, axes, steadfold::group_of(comm), options, nullptr) {}
+      : ArrayPlan(op, x, y, axes, Binding{steadfold::group_of(comm), options}) {}
 
   /// Runs the plan and returns the results, in C order of the kept indices, the results of group 0 first. The plan owns
   /// them, and the next run changes them. On ranks that get no result they are NaNs (integers: 0).
@@ -352,21 +352,26 @@ class ArrayPlan : public detail::SinglePlan {
   View<const Result> results() const noexcept { return *results_; }
 
  private:
+  struct Binding {
+    Group group;
+    const Options& options;
+  };
+
   template <class Op>
-  ArrayPlan(const Op& op, const Array<T>& x, const MaybeArray& factors, const Axes& axes, Group group,
-            const Options& options, std::nullptr_t /*private*/) {
+  ArrayPlan(const Op& op, const Array<T>& x, const MaybeArray& factors, const Axes& axes, const Binding& binding) {
     constexpr bool fits = std::is_same_v<detail::result_t<T, Op>, Result>;
     static_assert(fits,
                   "the operator's results have a different type than the plan: leave out the types, as in "
                   "sf::ArrayPlan plan(sf::min_location, array, axes, comm)");
-    const auto made = detail::told(group, [&] {
-      const auto call = std::make_shared<detail::CallOfArrays<T, std::decay_t<Op>>>(x, factors, op, axes, options);
+    const auto made = detail::told(binding.group, [&] {
+      const auto call =
+          std::make_shared<detail::CallOfArrays<T, std::decay_t<Op>>>(x, factors, op, axes, binding.options);
       own(std::shared_ptr<detail::OperatorHolder>(call, &call->holder()));
       if (!call->fault().empty()) throw Error(SF_INVALID_ARGUMENT, call->fault());
       return call;
     });
     sf_plan* plan = nullptr;
-    check(sf_group_bind(made->call(), 1, group.handle(), &plan));
+    check(sf_group_bind(made->call(), 1, binding.group.handle(), &plan));
     own(plan);
     room_ = made->results();
     if constexpr (fits) results_ = &made->values();

@@ -265,10 +265,10 @@ arithmetic::Strides strides_of(const Description& description, const Array* arra
   return {shape,
           axes.first(array->row_axes),
           axes.subspan(array->row_axes, array->column_axes),
-          array->mask_bytes,
-          array->is_aligned,
-          array->labels,
-          array->is_listed};
+          {.mask_bytes = array->mask_bytes,
+           .is_aligned = array->is_aligned,
+           .labels = array->labels,
+           .are_listed = array->is_listed}};
 }
 
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept {

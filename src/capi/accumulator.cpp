@@ -168,12 +168,13 @@ void change(sf_accumulator* accumulator, const OperandRows& rows, std::uint32_t 
   });
 }
 
-sf_status changed(sf_accumulator* accumulator, const void* first, const void* second, Count rows, std::uint32_t threads,
-                  bool has_second, Way way) noexcept {
-  return caught([&] {
-    change(accumulator, {static_cast<const std::byte*>(first), static_cast<const std::byte*>(second), rows, way},
-           threads, has_second);
-  });
+OperandRows rows_at(const void* first, const void* second, Count count, Way way) noexcept {
+  return {static_cast<const std::byte*>(first), static_cast<const std::byte*>(second), count, way};
+}
+
+sf_status changed(sf_accumulator* accumulator, const OperandRows& rows, std::uint32_t threads,
+                  bool has_second) noexcept {
+  return caught([&] { change(accumulator, rows, threads, has_second); });
 }
 
 [[noreturn]] void not_offered(const std::string& text) { throw Failure(Status::unsupported, text); }
@@ -316,21 +317,21 @@ sf_status sf_accumulator_assign(sf_accumulator* to, const sf_accumulator* from) 
 }
 
 sf_status sf_accumulator_add(sf_accumulator* accumulator, const void* elements, uint64_t rows, uint32_t threads) {
-  return changed(accumulator, elements, nullptr, rows, threads, false, Way::added);
+  return changed(accumulator, rows_at(elements, nullptr, rows, Way::added), threads, false);
 }
 
 sf_status sf_accumulator_subtract(sf_accumulator* accumulator, const void* elements, uint64_t rows, uint32_t threads) {
-  return changed(accumulator, elements, nullptr, rows, threads, false, Way::taken_away);
+  return changed(accumulator, rows_at(elements, nullptr, rows, Way::taken_away), threads, false);
 }
 
 sf_status sf_accumulator_add_products(sf_accumulator* accumulator, const void* first, const void* second, uint64_t rows,
                                       uint32_t threads) {
-  return changed(accumulator, first, second, rows, threads, true, Way::added);
+  return changed(accumulator, rows_at(first, second, rows, Way::added), threads, true);
 }
 
 sf_status sf_accumulator_subtract_products(sf_accumulator* accumulator, const void* first, const void* second,
                                            uint64_t rows, uint32_t threads) {
-  return changed(accumulator, first, second, rows, threads, true, Way::taken_away);
+  return changed(accumulator, rows_at(first, second, rows, Way::taken_away), threads, true);
 }
 
 sf_status sf_accumulator_add_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, uint32_t threads) {

@@ -43,8 +43,8 @@ std::vector<std::unique_ptr<RowsPayload>> rows_of(const Agreement& agreed, std::
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Member& member = agreed.members[i];
     members.push_back(std::make_unique<RowsPayload>(
-        member, own_intervals(member, calls[i], transport.rank()), operator_of(member.description, calls[i].user),
-        transport.rank(), transport.rank_count(),
+        member, OwnRows{transport.rank(), own_intervals(member, calls[i], transport.rank())},
+        operator_of(member.description, calls[i].user),
         calls.size() == 1 ? segmentation : Segmentation(member.description.columns, 1), team, calls.size() == 1));
   }
   return members;

@@ -26,20 +26,19 @@ bool begins_at_zero(const order::IntervalSet& rows) { return !rows.empty() && ro
 
 }  // namespace
 
-RowsPayload::RowsPayload(const Member& agreed, std::vector<order::Interval> mine, const arithmetic::Operator& op,
-                         Rank rank, Rank rank_count, const Segmentation& segmentation, ThreadTeam& team, bool is_alone)
+RowsPayload::RowsPayload(const Member& agreed, OwnRows mine, const arithmetic::Operator& op,
+                         const Segmentation& segmentation, ThreadTeam& team, bool is_alone)
     : agreed_(&agreed),
       operator_(op),
-      rank_count_(rank_count),
-      intervals_(std::move(mine)),
-      local_rows_(agreed.layout->local_count(rank)),
-      rows_before_(agreed.layout->in_rank_order() ? agreed.layout->start(rank) : 0),
-      gets_result_(agreed.gets_result(rank)),
+      intervals_(std::move(mine.intervals)),
+      local_rows_(agreed.layout->local_count(mine.rank)),
+      rows_before_(agreed.layout->in_rank_order() ? agreed.layout->start(mine.rank) : 0),
+      gets_result_(agreed.gets_result(mine.rank)),
       team_(&team),
       row_bytes_(agreed.description.row_bytes()),
       strides_(strides_of(agreed.description, nullptr)) {
   const Description& d = agreed.description;
-  const order::Interval due = gets_result_ ? segmentation.segments_of(rank) : order::Interval{};
+  const order::Interval due = gets_result_ ? segmentation.segments_of(mine.rank) : order::Interval{};
   for (std::uint32_t s = 0; s < segmentation.segments(); ++s) {
     const order::Interval columns = segmentation.columns(s);
     Segment& segment = segments_.emplace_back(columns.begin, shared_width(columns.size()));
@@ -332,7 +331,8 @@ void RowsPayload::to_words(std::uint32_t segment, std::span<const std::byte> par
 }
 
 Bytes RowsPayload::from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) {
-  return words_of(segment).from_words(sums, static_cast<std::uint32_t>(rank_count_), agreed_->digest, out);
+  return words_of(segment).from_words(sums, static_cast<std::uint32_t>(agreed_->layout->rank_count()), agreed_->digest,
+                                      out);
 }
 
 }  // namespace steadfold::execution

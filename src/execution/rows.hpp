@@ -22,15 +22,20 @@ using agreement::Member;
 using agreement::Missing;
 using agreement::Segmentation;
 
+/// The rows of this rank, by their indices in the order of memory. Empty intervals are ignored.
+struct OwnRows {
+  Rank rank;
+  std::vector<order::Interval> intervals;
+};
+
 /// The payload of one call: builds partials of the rows at the pointers given to `take`, and writes digests into their
 /// headers.
 class RowsPayload final : public Payload, private ApartPayload, private WordPayload {
  public:
-  /// `agreed` and `team` must outlive the payload. `mine` are the indices of this rank's rows in the order of memory;
-  /// empty intervals are ignored. `is_alone` says that the call is not a member of a bundle, so that the values of wide
-  /// rows may be stored apart. Throws Failure if the library does not support the call.
-  RowsPayload(const Member& agreed, std::vector<order::Interval> mine, const arithmetic::Operator& op, Rank rank,
-              Rank rank_count, const Segmentation& segmentation, ThreadTeam& team, bool is_alone);
+  /// `agreed` and `team` must outlive the payload. `is_alone` says that the call is not a member of a bundle, so that
+  /// the values of wide rows may be stored apart. Throws Failure if the library does not support the call.
+  RowsPayload(const Member& agreed, OwnRows mine, const arithmetic::Operator& op, const Segmentation& segmentation,
+              ThreadTeam& team, bool is_alone);
   RowsPayload(const RowsPayload&) = delete;
   RowsPayload& operator=(const RowsPayload&) = delete;
 
@@ -138,8 +143,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   order::Interval part_of(const Covers& covers) const noexcept;
 
   const Member* agreed_;
-  arithmetic::Operator operator_;  // the user's operator, to which the kinds refer
-  Rank rank_count_;
+  arithmetic::Operator operator_;           // the user's operator, to which the kinds refer
   std::vector<order::Interval> intervals_;  // the indices of this rank's rows
   Count local_rows_;
   Count rows_before_;  // number of rows of lower ranks, if the layout is in rank order

@@ -66,8 +66,11 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
             .seconds = std::nullopt};
   }
   const std::uint32_t ports = scenario.ports > 0 ? scenario.ports : row.port_count(context);
-  const Spent spent =
-      simulated_run(row, context, layout, sizes, topology, scenario.seconds_per_operation, ports, scenario.half_duplex);
+  const Spent spent = simulated_run(row, context, layout, sizes,
+                                    {.topology = topology,
+                                     .seconds_per_operation = scenario.seconds_per_operation,
+                                     .ports = ports,
+                                     .half_duplex = scenario.half_duplex});
   return {.by = PredictedBy::simulation,
           .messages = spent.messages,
           .rounds = spent.rounds,

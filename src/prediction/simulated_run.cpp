@@ -180,15 +180,14 @@ struct RankState {
 class SimulatedRun {
  public:
   SimulatedRun(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
-               const Sizes& sizes, transport::Topology& topology, double seconds_per_operation, std::uint32_t ports,
-               bool half_duplex)
+               const Sizes& sizes, const SimulatedMachine& machine)
       : layout_(layout),
         sizes_(sizes),
-        topology_(topology),
-        seconds_per_operation_(seconds_per_operation),
-        ports_(ports),
-        half_duplex_(half_duplex),
-        outbox_(topology.shares_links()) {
+        topology_(machine.topology),
+        seconds_per_operation_(machine.seconds_per_operation),
+        ports_(machine.ports),
+        half_duplex_(machine.half_duplex),
+        outbox_(topology_.shares_links()) {
     const auto all_ports = static_cast<std::size_t>(context.rank_count) * ports_;
     send_rounds_.resize(all_ports);
     receive_rounds_.resize(all_ports);
@@ -415,9 +414,8 @@ class SimulatedRun {
 }  // namespace
 
 Spent simulated_run(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
-                    const Sizes& sizes, transport::Topology& topology, double seconds_per_operation,
-                    std::uint32_t ports, bool half_duplex) {
-  return SimulatedRun(row, context, layout, sizes, topology, seconds_per_operation, ports, half_duplex).run();
+                    const Sizes& sizes, const SimulatedMachine& machine) {
+  return SimulatedRun(row, context, layout, sizes, machine).run();
 }
 
 }  // namespace steadfold::prediction

@@ -26,11 +26,18 @@ struct Spent {
   double seconds = 0;    // time in seconds until the last rank has finished
 };
 
-/// Runs a schedule. Every rank has `ports` ports to send and the same number to receive; if half duplex, `ports` ports
-/// that do either. The schedule must not leave additions to the transport. Throws std::logic_error if the schedule is
+/// The machine of a simulated run. Every rank has `ports` ports to send and the same number to receive; if half duplex,
+/// `ports` ports that do either.
+struct SimulatedMachine {
+  transport::Topology& topology;
+  double seconds_per_operation;
+  std::uint32_t ports;
+  bool half_duplex = false;
+};
+
+/// Runs a schedule. The schedule must not leave additions to the transport. Throws std::logic_error if the schedule is
 /// in a deadlock.
 Spent simulated_run(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
-                    const Sizes& sizes, transport::Topology& topology, double seconds_per_operation,
-                    std::uint32_t ports, bool half_duplex = false);
+                    const Sizes& sizes, const SimulatedMachine& machine);
 
 }  // namespace steadfold::prediction

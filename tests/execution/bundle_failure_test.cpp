@@ -87,8 +87,8 @@ TEST(BundledPartials, AreTheSameBytesWhateverTheMemoryHeldBefore) {
   std::vector<std::unique_ptr<execution::RowsPayload>> members;
   for (std::size_t i = 0; i < calls.size(); ++i)
     members.push_back(std::make_unique<execution::RowsPayload>(
-        agreed.members[i], agreed.members[i].layout->intervals(0),
-        agreement::operator_of(agreed.members[i].description, calls[i].user), 0, 1, whole, team, false));
+        agreed.members[i], execution::OwnRows{0, agreed.members[i].layout->intervals(0)},
+        agreement::operator_of(agreed.members[i].description, calls[i].user), whole, team, false));
   execution::Bundle bundle(members, agreed.digest);
   const double x = 3.5;
   double result = 0;

@@ -367,8 +367,8 @@ struct Lone {
     const auto& members = sides.agreed.agreement.value().members;
     for (std::size_t k = 0; k < parts.size(); ++k) {
       rows.push_back(std::make_unique<execution::RowsPayload>(
-          members[k], members[k].layout->intervals(0),
-          agreement::operator_of(members[k].description, sides.calls[0][k].user), 0, 1,
+          members[k], execution::OwnRows{0, members[k].layout->intervals(0)},
+          agreement::operator_of(members[k].description, sides.calls[0][k].user),
           agreement::Segmentation(members[k].description.columns, 1), team, false));
       results.emplace_back(parts[k].result_bytes);
     }

@@ -121,15 +121,16 @@ struct Side {
   std::vector<Result> results;
   std::optional<Bundle> bundle;
 
-  Side(const Job& job, Rank rank, Rank p) : results(job.places()) {
+  Side(const Job& job, Rank rank) : results(job.places()) {
     const auto mine = static_cast<std::size_t>(rank);
     const auto& members = job.agreed.agreement.value().members;
     const auto data = job.data(mine, results);
     for (std::size_t k = 0; k < members.size(); ++k) {
       const auto& description = members[k].description;
-      rows.push_back(std::make_unique<RowsPayload>(members[k], members[k].layout->intervals(rank),
-                                                   agreement::operator_of(description, job.calls[mine][k].user), rank,
-                                                   p, agreement::Segmentation(description.columns, 1), team, false));
+      rows.push_back(std::make_unique<RowsPayload>(members[k],
+                                                   execution::OwnRows{rank, members[k].layout->intervals(rank)},
+                                                   agreement::operator_of(description, job.calls[mine][k].user),
+                                                   agreement::Segmentation(description.columns, 1), team, false));
       rows.back()->take(data[k]);
     }
     bundle.emplace(rows, job.agreed.agreement.value().digest);
@@ -165,8 +166,8 @@ Compared merges_of(Bundle& bundle, arithmetic::PreparedMerge& merge, const Memor
 TEST(PreparedBundles, MergeAsThoseThatLookOrNotAtAll) {
   std::mt19937_64 random(3);
   const Job job(2, "recursive_doubling", random);
-  Side first(job, 0, 2);
-  Side second(job, 1, 2);
+  Side first(job, 0);
+  Side second(job, 1);
   const Covers all;
   const auto made = first.bundle->prepare_merge(0, {0, 1}, {1, 1}, &all);
   ASSERT_NE(made.merge, nullptr);

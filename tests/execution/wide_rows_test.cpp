@@ -190,8 +190,8 @@ TEST(RowsOfLongDoubles, AreThePartialsOfTheirNumbersAlone) {
                     .rows = 1};
     const Agreement agreed = concluded({call}).agreement.value();
     execution::ThreadTeam team;
-    execution::RowsPayload rows(agreed.members[0], {{0, 1}},
-                                agreement::operator_of(agreed.members[0].description, call.user), 0, 1,
+    execution::RowsPayload rows(agreed.members[0], {0, {{0, 1}}},
+                                agreement::operator_of(agreed.members[0].description, call.user),
                                 agreement::Segmentation(columns, 1), team, true);
     execution::Payload& payload = rows;
     EXPECT_EQ(payload.apart()->is_apart(0), columns > 1);

@@ -57,7 +57,7 @@ Spent simulated(const Case& c, const std::vector<Count>& counts, transport::Topo
   const auto context = segmentation.cut(agreement::context_of(description, spec, layout.rank_count(), &layout));
   const Sizes sizes(description, arithmetic::built_in(arithmetic::Operation::sum, arithmetic::Type::f64), segmentation);
   if (row == nullptr) row = spec.row;
-  return prediction::simulated_run(*row, context, layout, sizes, topology, per_operation, row->port_count(context));
+  return prediction::simulated_run(*row, context, layout, sizes, {topology, per_operation, row->port_count(context)});
 }
 
 /// What the sum takes when simulated ranks carry it out on real bytes.

@@ -36,6 +36,21 @@ SEVERAL = {  # type names that have more than one definition in src/, and why
     "Rounding": "one for x86-64, another one for all other processors",
     "promise_type": "C++ prescribes the name",
 }
+# The text behind the parameters of a function that is defined, and a text before a name that is called.
+BEGINS_BODY = re.compile(r"\s*(?:(?:const|noexcept|override|final)\b|\{|-> |:\s*\w+[({])")
+IS_CALLED = re.compile(r"(?:\breturn|\bnew|[=(,?:&|+\-*/!<]|\.|->)\s*$")
+NO_FUNCTIONS = set("if for while switch return sizeof decltype noexcept requires catch alignas".split())
+MOST_PARAMETERS = 6
+# Files whose functions have more parameters, with the most, and why.
+MORE_PARAMETERS = {
+    "src/kernels/column_bins.cpp": (13, "vectors in registers, which SVE cannot put into structures"),
+    "src/kernels/deal_out.hpp": (10, "likewise"),
+    "src/kernels/window.cpp": (11, "likewise"),
+    "src/kernels/binned_groups.cpp": (7, "an entry of the table of kernels"),
+    "src/capi/gaspi.cpp": (8, "the parameters of GASPI's functions"),
+    "interpose/wrappers.hpp": (9, "the parameters of MPI's functions"),
+    "python/extension/runs.cpp": (18, "the keywords of Python's functions"),
+}
 LONGEST = 500
 LONGEST_PLAN = 150  # docs/architecture.md: what does not fit there goes to a room's page
 SUFFIXES = (".cpp", ".hpp", ".h", ".py", ".toml", "_test.cpp", "_test.py")  # that pages leave out
@@ -59,6 +74,23 @@ OF_COMPILERS = re.compile(r"__builtin_\w+|_SC_\w+|__(?:clang__|cplusplus|VA_ARGS
 
 def sources(directory):
     return sorted(p for p in (ROOT / directory).rglob("*") if p.suffix in {".cpp", ".hpp", ".h", ".c"})
+
+
+def functions_of(text):
+    """The functions that a file in C or C++ defines, with their numbers of parameters."""
+    code = re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', COMMENT.sub("", text))
+    for name in re.finditer(r"~?\b[A-Za-z_]\w*(?=\()", code):
+        if name[0] in NO_FUNCTIONS or IS_CALLED.search(code[max(0, name.start() - 40) : name.start()]):
+            continue
+        depth, angles, commas, end = 1, 0, 0, name.end() + 1
+        while depth > 0 and end < len(code):
+            char = code[end]
+            depth += (char in "([{") - (char in ")]}")
+            angles = max(0, angles + (char == "<") - (char == ">" and code[end - 1] != "-"))
+            commas += char == "," and depth == 1 and angles == 0
+            end += 1
+        if BEGINS_BODY.match(code[end : end + 80]):
+            yield name[0], commas + (code[name.end() + 1 : end - 1].strip() not in ("", "void"))
 
 
 def includes(path):
@@ -271,6 +303,17 @@ class Structure(unittest.TestCase):
         faults += [f"{name} has one definition (SEVERAL lists it), leave it out there"
                    for name in SEVERAL if len(found.get(name, [])) < 2]
         self.expect_none(faults)
+
+    def test_functions_take_few_parameters(self):
+        for folder in ("src", "include", "interpose", "program", "tools", "bench", "python/extension"):
+            for path in sources(folder):
+                name = str(path.relative_to(ROOT))
+                most, _ = MORE_PARAMETERS.get(name, (MOST_PARAMETERS, ""))
+                counts = list(functions_of(path.read_text()))
+                with self.subTest(name):
+                    self.assertEqual([each for each in counts if each[1] > most], [], f"more than {most} parameters")
+                    if name in MORE_PARAMETERS:
+                        self.assertEqual(max(count for _, count in counts), most, "MORE_PARAMETERS allows more than there are")
 
     def test_files_stay_short(self):
         faults = []

@@ -15,7 +15,7 @@ inline arithmetic::Strides two_axes(const arithmetic::RowShape& shape, const Ste
                                     arithmetic::Stride mask = 1, order::Bytes mask_bytes = 1) {
   const arithmetic::Axis rows{.extent = 0, .strides = {first.row, second.row, mask}};
   const arithmetic::Axis columns{.extent = shape.columns, .strides = {first.element, second.element, 0}};
-  return {shape, {&rows, 1}, {&columns, 1}, mask_bytes};
+  return {shape, {&rows, 1}, {&columns, 1}, {.mask_bytes = mask_bytes}};
 }
 
 }  // namespace steadfold::test

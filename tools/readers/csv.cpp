@@ -59,18 +59,20 @@ Error quote_fault(const File& file, FieldFault fault, std::uint64_t offset) {
   return file.fault(line + "text follows a closing quote", "quote whole fields only");
 }
 
+/// The columns of a file: their number, the column to read, and whether the first line names them.
+struct Columns {
+  std::size_t count;
+  std::size_t chosen;
+  bool are_named;
+};
+
 class CsvSource final : public TextSource {
  public:
-  CsvSource(std::unique_ptr<File> file, Region region, const Options& options, Format format, std::size_t columns,
-            std::size_t column, bool has_header)
-      : TextSource(std::move(file), region, Records::lines, options),
-        format_(format),
-        columns_(columns),
-        column_(column),
-        has_header_(has_header) {}
+  CsvSource(std::unique_ptr<File> file, Region region, const Options& options, Format format, const Columns& columns)
+      : TextSource(std::move(file), region, Records::lines, options), format_(format), columns_(columns) {}
 
   Format format() const noexcept override { return format_; }
-  std::optional<bool> has_header() const noexcept override { return has_header_; }
+  std::optional<bool> has_header() const noexcept override { return columns_.are_named; }
 
  private:
   void check_total(std::uint64_t) const override {}
@@ -83,13 +85,13 @@ class CsvSource final : public TextSource {
       std::string_view field;
       const FieldFault fault = take_field(marks_of(format_), rest, field, more);
       if (fault != FieldFault::none) throw quote_fault(file(), fault, offset);
-      if (found == column_) chosen = field;
+      if (found == columns_.chosen) chosen = field;
     }
-    if (found != columns_ || marks_of(format_).are_blank(record)) throw ragged(record, found, offset);
+    if (found != columns_.count || marks_of(format_).are_blank(record)) throw ragged(record, found, offset);
     if (trimmed(chosen).empty())
-      throw file().fault(
-          "line " + std::to_string(file().line_of(offset)) + ": column " + std::to_string(column_) + " is empty",
-          "write a number or nan into the field");
+      throw file().fault("line " + std::to_string(file().line_of(offset)) + ": column " +
+                             std::to_string(columns_.chosen) + " is empty",
+                         "write a number or nan into the field");
     return chosen;
   }
 
@@ -97,14 +99,12 @@ class CsvSource final : public TextSource {
     const std::string line = "line " + std::to_string(file().line_of(offset));
     if (marks_of(format_).are_blank(record)) return file().fault(line + " is blank", "remove this line");
     return file().fault(line + " has " + std::to_string(found) + (found == 1 ? " field" : " fields") +
-                            (has_header_ ? ", the header " : ", line 1 ") + std::to_string(columns_),
+                            (columns_.are_named ? ", the header " : ", line 1 ") + std::to_string(columns_.count),
                         "give all rows the same number of fields");
   }
 
   Format format_;
-  std::size_t columns_;
-  std::size_t column_;
-  bool has_header_;
+  Columns columns_;
 };
 
 /// Throws if line 1 cannot be the first line of a table.
@@ -332,8 +332,8 @@ std::unique_ptr<Source> open_table(std::unique_ptr<File> file, Format format, co
   const Beginning beginning(*file, marks, all, walk);
   const Choice choice = choose(*file, beginning, options);
   const Region rows{choice.has_header ? beginning.second_line : all.begin, all.end};
-  return std::make_unique<CsvSource>(std::move(file), rows, options, format, beginning.first.size(), choice.column,
-                                     choice.has_header);
+  return std::make_unique<CsvSource>(std::move(file), rows, options, format,
+                                     Columns{beginning.first.size(), choice.column, choice.has_header});
 }
 
 }  // namespace steadfold::readers

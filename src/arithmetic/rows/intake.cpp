@@ -89,32 +89,42 @@ void visit_runs(std::span<const Axis> axes, Operand operand, Count index, Count 
   }
 }
 
-/// The strides of rows, and of the elements of a row, in a copy, in bytes.
-struct Pitch {
+/// The elements of `size` bytes of some rows and columns.
+struct Selection {
+  order::Interval rows;
+  order::Interval columns;
+  Bytes size;
+};
+
+/// A copy: its address, and the strides of its rows and of the elements of a row, in bytes.
+struct CopyPlace {
+  std::byte* to;
   Bytes row;
   Bytes element;
 };
 
-/// Copies an operand's rows and columns to `to`.
-void gather(const Strides& strides, Operand operand, const std::byte* begin, const order::Interval& rows,
-            const order::Interval& columns, Bytes size, std::byte* to, const Pitch& pitch) {
+/// Copies a part of the operand that begins at `begin`.
+void gather(const Strides& strides, Operand operand, const std::byte* begin, const Selection& selected,
+            const CopyPlace& made) {
+  const auto& [rows, columns, size] = selected;
+  std::byte* to = made.to;
   const Stride row_step = strides.rows().back().of(operand);
   const Stride column_step = strides.columns().back().of(operand);
   visit_runs(strides.rows(), operand, rows.begin, rows.size(), [&](Stride row, Count row_count) {
-    const Direction down{row_count, row_step, static_cast<Stride>(pitch.row)};
+    const Direction down{row_count, row_step, static_cast<Stride>(made.row)};
     std::byte* part = to;
     visit_runs(strides.columns(), operand, columns.begin, columns.size(), [&](Stride column, Count count) {
-      const Direction along{count, column_step, static_cast<Stride>(pitch.element)};
+      const Direction along{count, column_step, static_cast<Stride>(made.element)};
       const std::byte* const from = begin + row + column;
-      if (along.from == along.to && pitch.element == size)
+      if (along.from == along.to && made.element == size)
         copy(from, part, {1, 0, 0}, down, count * size);
       else if (std::abs(down.from) < std::abs(along.from))  // neighbours in memory are copied together
         copy(from, part, along, down, size);
       else
         copy(from, part, down, along, size);
-      part += count * pitch.element;
+      part += count * made.element;
     });
-    to += row_count * pitch.row;
+    to += row_count * made.row;
   });
 }
 
@@ -223,12 +233,12 @@ void Intake::for_each_column_turned(const Operands& data, Count rows, const Stri
     const order::Interval taken{here.row, here.row + some};
     const order::Interval all{here.column, here.column + columns};
     make_room(tile.first, columns * apart);
-    gather(strides, Operand::first, data.first, taken, all, size, tile.first.data(), {size, apart});
+    gather(strides, Operand::first, data.first, {taken, all, size}, {tile.first.data(), size, apart});
     Block block{.rows = some, .row_stride = size, .has_common = has_common};
     const bool turns_factors = shape_.has_factors && !is_common(strides, Operand::second);
     if (turns_factors) {
       make_room(tile.second, columns * apart);
-      gather(strides, Operand::second, data.second, taken, all, size, tile.second.data(), {size, apart});
+      gather(strides, Operand::second, data.second, {taken, all, size}, {tile.second.data(), size, apart});
     } else if (shape_.has_factors) {
       block.second = side_by_side({Operand::second, here, some, 1, size}, strides, tile.second);
     }
@@ -382,9 +392,9 @@ const std::byte* Intake::side_by_side(const Wanted& wanted, const Strides& strid
   const bool is_list = strides.are_listed() && operand == Operand::first;
   const Count together = is_list ? 1 : columns;  // number of columns that have a common address
   for (Count column = 0; column < columns; column += together)
-    gather(strides, operand, strides.begin(data.at(0, column), operand), {data.row, data.row + rows},
-           {data.column + column, data.column + column + together}, size, to.data() + column * size,
-           {columns * size, size});
+    gather(strides, operand, strides.begin(data.at(0, column), operand),
+           {{data.row, data.row + rows}, {data.column + column, data.column + column + together}, size},
+           {to.data() + column * size, columns * size, size});
   return to.data();
 }
 

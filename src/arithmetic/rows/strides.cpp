@@ -57,17 +57,18 @@ Strides::Strides(const RowShape& shape) noexcept : axes_{touching_rows(shape), t
   are_touching_ = are_direct_ = judged(shape);
 }
 
-Strides::Strides(const RowShape& shape, std::span<const Axis> rows, std::span<const Axis> columns, Bytes mask_bytes,
-                 bool is_aligned, const Labels& labels, bool are_listed) noexcept
+Strides::Strides(const RowShape& shape, std::span<const Axis> rows, std::span<const Axis> columns,
+                 const Storage& storage) noexcept
     : row_axes_(join(rows, axes_.data())),
       column_axes_(join(columns, axes_.data() + row_axes_)),
-      mask_bytes_(mask_bytes),
-      labels_(labels),
-      are_direct_(is_aligned && !are_listed && judged(shape)),
+      mask_bytes_(storage.mask_bytes),
+      labels_(storage.labels),
+      are_direct_(storage.is_aligned && !storage.are_listed && judged(shape)),
       are_touching_(are_direct_ && axes_[0].of(Operand::first) == static_cast<Stride>(shape.row_bytes())),
-      have_columns_apart_(are_listed || (shape.columns > 1 && std::abs(this->rows().back().of(Operand::first)) <
-                                                                  std::abs(this->columns().back().of(Operand::first)))),
-      are_listed_(are_listed) {}
+      have_columns_apart_(storage.are_listed ||
+                          (shape.columns > 1 && std::abs(this->rows().back().of(Operand::first)) <
+                                                    std::abs(this->columns().back().of(Operand::first)))),
+      are_listed_(storage.are_listed) {}
 
 bool Strides::judged(const RowShape& shape) const noexcept {
   if (row_axes_ > 1 || column_axes_ > 1) return false;

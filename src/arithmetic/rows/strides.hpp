@@ -86,6 +86,16 @@ inline const std::byte* begin_of(const Operands& operands, Operand operand) noex
   }
 }
 
+/// How rows are stored, apart from their axes. An element of the mask has `mask_bytes` bytes, and selects if one of
+/// them is not 0. Rows that are not aligned are never used in place. If `are_listed`, the operand `first` is a list of
+/// addresses, one for every column, and the strides of the rows apply from each address on.
+struct Storage {
+  order::Bytes mask_bytes = 1;
+  bool is_aligned = true;
+  Labels labels = {};
+  bool are_listed = false;
+};
+
 /// The strides of the operands of calls of one shape. Rows are numbered over the row axes, and columns over the column
 /// axes, both in C order: the index of the last axis varies fastest. The extent of the first row axis is ignored,
 /// because calls of one shape may have any number of rows.
@@ -94,12 +104,9 @@ class Strides {
   /// Describes contiguous rows, and a mask with one byte per row.
   explicit Strides(const RowShape& shape) noexcept;
   /// Describes rows by their axes, and joins axes if possible. There must be at least one axis of rows and one of
-  /// columns, and at most `most_axes` + 1 in all. An element of the mask has `mask_bytes` bytes, and selects if one of
-  /// them is not 0. If the rows are not aligned (`is_aligned`), they are never used in place. If `are_listed`, the
-  /// operand `first` is a list of addresses, one for every column, and the strides of the rows apply from each address
-  /// on.
-  Strides(const RowShape& shape, std::span<const Axis> rows, std::span<const Axis> columns, order::Bytes mask_bytes = 1,
-          bool is_aligned = true, const Labels& labels = {}, bool are_listed = false) noexcept;
+  /// columns, and at most `most_axes` + 1 in all.
+  Strides(const RowShape& shape, std::span<const Axis> rows, std::span<const Axis> columns,
+          const Storage& storage = {}) noexcept;
 
   std::span<const Axis> rows() const noexcept { return {axes_.data(), row_axes_}; }
   std::span<const Axis> columns() const noexcept { return {axes_.data() + row_axes_, column_axes_}; }

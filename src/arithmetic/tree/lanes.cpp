@@ -150,7 +150,7 @@ class LanesFinish {
       const std::byte* const found = batch(lane, some, at, width);
       if (found == nullptr || !push(tree, {lane, lane + some}, found, bytes)) return false;
     }
-    return pass_through(shape_.op, width, bytes, memory_ + 2 * batch_ * bytes, tree.count(), result, spare) ==
+    return pass_through(shape_.op, width, {memory_ + 2 * batch_ * bytes, tree.count(), bytes}, result, spare) ==
            Status::ok;
   }
 

@@ -154,7 +154,7 @@ class TreeMerge final : public PreparedMerge {
       const Count combined = left_.nodes() + right_.nodes() + combinations_.pairs.size();
       std::byte* const nodes = at(combined);
       merge_values(left, right, nodes);
-      pass_through(op_, columns_, stride_, nodes, merged_.nodes(), values, at(combined + merged_.nodes()));
+      pass_through(op_, columns_, {nodes, merged_.nodes(), stride_}, values, at(combined + merged_.nodes()));
     }
     set_header(out.head, header_);
     return sizeof(Header) + (in_one_piece ? stride_ : 0);

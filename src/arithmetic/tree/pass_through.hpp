@@ -32,21 +32,28 @@ inline void copy_rows(const Operator& op, order::Count columns, order::Bytes str
   for (order::Count i = 0; i < count; ++i) copy_values(op, from + i * stride, to + i * stride, columns);
 }
 
-/// Computes n1 op (n2 op (n3 ...)) over `count` >= 1 nodes of `columns` values, `stride` bytes apart, with canonical
-/// NaNs. `spare` is memory for a row. A result may alias the left operand but not the right one. So the running value
-/// alternates between `values` and `spare`, and ends in `values`. Returns 0, or the operator's return value.
-inline int pass_through(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* nodes,
-                        order::Count count, std::byte* values, std::byte* spare, Changes& changes) {
-  if (stride == op.element_bytes && op.fold_to_result != nullptr) {
-    op.fold_to_result(nodes, count, values);
+/// At least one node of a tree, `stride` bytes apart.
+struct NodeRun {
+  const std::byte* first;
+  order::Count count;
+  order::Bytes stride;
+};
+
+/// Computes n1 op (n2 op (n3 ...)) over nodes of `columns` values, with canonical NaNs. `spare` is memory for a row. A
+/// result may alias the left operand but not the right one. So the running value alternates between `values` and
+/// `spare`, and ends in `values`. Returns 0, or the operator's return value.
+inline int pass_through(const Operator& op, order::Count columns, const NodeRun& nodes, std::byte* values,
+                        std::byte* spare, Changes& changes) {
+  if (nodes.stride == op.element_bytes && op.fold_to_result != nullptr) {
+    op.fold_to_result(nodes.first, nodes.count, values);
     return 0;
   }
-  if (count == 1) std::memmove(values, nodes, op.element_bytes * columns);
-  std::byte* target = count % 2 == 0 ? values : spare;
-  std::byte* other = count % 2 == 0 ? spare : values;
-  const std::byte* right = nodes + (count - 1) * stride;
-  for (order::Count i = count - 1; i-- > 0;) {
-    const int wrong = changes.make([&] { return combine(op, nodes + i * stride, right, target, columns); });
+  if (nodes.count == 1) std::memmove(values, nodes.first, op.element_bytes * columns);
+  std::byte* target = nodes.count % 2 == 0 ? values : spare;
+  std::byte* other = nodes.count % 2 == 0 ? spare : values;
+  const std::byte* right = nodes.first + (nodes.count - 1) * nodes.stride;
+  for (order::Count i = nodes.count - 1; i-- > 0;) {
+    const int wrong = changes.make([&] { return combine(op, nodes.first + i * nodes.stride, right, target, columns); });
     if (wrong != 0) return wrong;
     right = target;
     std::swap(target, other);
@@ -55,10 +62,10 @@ inline int pass_through(const Operator& op, order::Count columns, order::Bytes s
   return 0;
 }
 /// Computes the same value in one attempt. Returns operator_failed if an operation fails or is postponed.
-inline Status pass_through(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* nodes,
-                           order::Count count, std::byte* values, std::byte* spare) {
+inline Status pass_through(const Operator& op, order::Count columns, const NodeRun& nodes, std::byte* values,
+                           std::byte* spare) {
   Changes changes;
-  const int wrong = pass_through(op, columns, stride, nodes, count, values, spare, changes);
+  const int wrong = pass_through(op, columns, nodes, values, spare, changes);
   return wrong == 0 ? Status::ok : Status::operator_failed;
 }
 

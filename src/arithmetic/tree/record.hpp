@@ -167,4 +167,20 @@ inline bool are_siblings(const Interval& lower, const Interval& upper) {
          upper.end - upper.begin == size;
 }
 
+/// Returns the address of `bytes` bytes of values after a head with `interval_count` intervals; null if there is no
+/// room.
+inline std::byte* room_for_values(const Room& out, Count interval_count, Bytes bytes) {
+  const Bytes head = head_of(interval_count);
+  if (head > out.head.size()) return nullptr;
+  const std::span<std::byte> values = out.values.empty() ? out.head.subspan(head) : out.values;
+  return bytes > values.size() ? nullptr : values.data();
+}
+
+/// Returns the written record: its head in `out`, its values at `values`.
+inline Partial written(const Room& out, Count interval_count, const std::byte* values, Bytes value_bytes) {
+  const Bytes head = head_of(interval_count);
+  if (out.values.empty()) return out.head.first(head + value_bytes);
+  return {out.head.first(head), values};
+}
+
 }  // namespace steadfold::arithmetic::tree_record

@@ -26,11 +26,13 @@ using tree_record::parse;
 using tree_record::Prefix;
 using tree_record::Record;
 using tree_record::record_bytes;
+using tree_record::room_for_values;
 using tree_record::Run;
 using tree_record::single_node;
 using tree_record::SingleNode;
 using tree_record::visit_both;
 using tree_record::write_head;
+using tree_record::written;
 
 /// The size of a union of intervals, found before any value is read.
 struct Survey {
@@ -54,41 +56,34 @@ struct Survey {
   void close() { stack_nodes = std::max(stack_nodes, closed_nodes + order::most_nodes(open)); }
 };
 
-/// Returns the address of `bytes` bytes of values after a head with `interval_count` intervals; null if there is no
-/// room.
-std::byte* room_for_values(const Room& out, Count interval_count, Bytes bytes) {
-  const Bytes head = head_of(interval_count);
-  if (head > out.head.size()) return nullptr;
-  const std::span<std::byte> values = out.values.empty() ? out.head.subspan(head) : out.values;
-  return bytes > values.size() ? nullptr : values.data();
-}
+/// A merge of two records of `columns` columns into `out`, done in pieces.
+struct MergeTarget {
+  const Operator& op;
+  Count columns;
+  const Room& out;
+  Pieces& pieces;
 
-/// Returns the written record: its head in `out`, its values at `values`.
-Partial written(const Room& out, Count interval_count, const std::byte* values, Bytes value_bytes) {
-  const Bytes head = head_of(interval_count);
-  if (out.values.empty()) return out.head.first(head + value_bytes);
-  return {out.head.first(head), values};
-}
-
-/// Returns the result of a piece of a merge whose operator failed or wants to be called later.
-Partial given_up(bool is_postponed, Count made, Interval piece, const Room& out, const Header& header, Pieces& pieces) {
-  if (is_postponed) {
-    pieces.postpone(piece, made);
-    return {};
+  Bytes stride() const noexcept { return op.element_bytes * columns; }
+  /// Returns the result of a piece whose operator failed or wants to be called later.
+  Partial given_up(bool is_postponed, Count made, Interval piece, const Header& header) const {
+    if (is_postponed) {
+      pieces.postpone(piece, made);
+      return {};
+    }
+    pieces.stop();
+    return failed(out, header, Status::operator_failed);
   }
-  pieces.stop();
-  return failed(out, header, Status::operator_failed);
-}
-Partial given_up(const NodeStack& stack, Interval piece, const Room& out, const Header& header, Pieces& pieces) {
-  return given_up(stack.is_postponed(), stack.made(), piece, out, header, pieces);
-}
+  Partial given_up(const NodeStack& stack, Interval piece, const Header& header) const {
+    return given_up(stack.is_postponed(), stack.made(), piece, header);
+  }
+};
 
 /// Writes the record of all intervals that `sources(visit)` visits, in ascending order, as (interval, values of its
 /// nodes). `sources` is called twice: to find the sizes, and to combine the nodes and list the intervals.
 template <class Sources>
-Partial assemble(const Operator& op, Count columns, const Header& header, const Sources& sources, const Room& out,
-                 Pieces& pieces) {
-  const Bytes stride = op.element_bytes * columns;
+Partial assemble(const MergeTarget& target, const Header& header, const Sources& sources) {
+  const auto& [op, columns, out, pieces] = target;
+  const Bytes stride = target.stride();
   Survey survey;
   sources([&](Interval interval, const std::byte* nodes) {
     survey.take(interval);
@@ -112,7 +107,7 @@ Partial assemble(const Operator& op, Count columns, const Header& header, const 
       *++last = interval;
     return nodes;
   });
-  if (!ok) return given_up(stack, {0, columns}, out, header, pieces);
+  if (!ok) return target.given_up(stack, {0, columns}, header);
   stack.settle();
 
   const Prefix prefix{.header = header,
@@ -125,9 +120,10 @@ Partial assemble(const Operator& op, Count columns, const Header& header, const 
 /// Merges two siblings with one operation. The records of two ranks that exchange partials are mostly siblings. Returns
 /// nothing if they are not, or if the merged record does not fit `out`. `is_result` says that the values are values of
 /// the result.
-std::optional<Partial> merge_siblings(const Operator& op, Count columns, const Partial& left, const Partial& right,
-                                      const Room& out, bool is_result, Pieces& pieces) {
-  const Bytes stride = op.element_bytes * columns;
+std::optional<Partial> merge_siblings(const MergeTarget& target, const Partial& left, const Partial& right,
+                                      bool is_result) {
+  const auto& [op, columns, out, pieces] = target;
+  const Bytes stride = target.stride();
   const SingleNode a = single_node(left, stride);
   const SingleNode b = single_node(right, stride);
   if (a.value == nullptr || b.value == nullptr || digest_of(a) != digest_of(b)) return std::nullopt;
@@ -142,7 +138,7 @@ std::optional<Partial> merge_siblings(const Operator& op, Count columns, const P
   const Bytes at = piece.begin * op.element_bytes;
   const int wrong = is_result ? combine_to_result(op, lower.value + at, upper.value + at, values + at, piece.size())
                               : combine(op, lower.value + at, upper.value + at, values + at, piece.size());
-  if (wrong != 0) return given_up(wrong == postponed, 0, piece, out, header, pieces);
+  if (wrong != 0) return target.given_up(wrong == postponed, 0, piece, header);
   if (pieces.more) return Partial{};
   write_head(out.head, header, std::span(&both, 1), 1);
   return written(out, 1, values, stride);
@@ -150,14 +146,15 @@ std::optional<Partial> merge_siblings(const Operator& op, Count columns, const P
 
 /// Merges two records of one interval each that touch, as data in rank order has them. Returns nothing if the records
 /// have another form, or if the merged record does not fit `out`.
-std::optional<Partial> merge_touching(const Operator& op, Count columns, const Header& header, const Record& a,
-                                      const Record& b, const Room& out, Pieces& pieces) {
+std::optional<Partial> merge_touching(const MergeTarget& target, const Header& header, const Record& a,
+                                      const Record& b) {
+  const auto& [op, columns, out, pieces] = target;
   if (a.intervals.size() != 1 || b.intervals.size() != 1) return std::nullopt;
   const bool is_ascending = a.intervals.front().begin < b.intervals.front().begin;
   const Record& lower = is_ascending ? a : b;
   const Record& upper = is_ascending ? b : a;
   const Interval both{lower.intervals.front().begin, upper.intervals.front().end};
-  const Bytes stride = op.element_bytes * columns;
+  const Bytes stride = target.stride();
   std::byte* const values = room_for_values(out, 1, order::most_nodes(both) * stride);
   if (lower.intervals.front().end != upper.intervals.front().begin || values == nullptr) return std::nullopt;
   const Interval piece = pieces.take(columns);
@@ -165,7 +162,7 @@ std::optional<Partial> merge_touching(const Operator& op, Count columns, const H
   NodeStack stack(op, piece.size(), stride, values + at, 0, std::exchange(pieces.made, 0));
   for (const Record* record : {&lower, &upper})
     if (stack.append(record->intervals.front(), record->values + at) == nullptr)
-      return given_up(stack, piece, out, header, pieces);
+      return target.given_up(stack, piece, header);
   stack.settle();
   if (pieces.more) return Partial{};
   write_head(out.head, header, std::span(&both, 1), stack.count());
@@ -218,7 +215,7 @@ class TreeBuilder final : public Builder {
       for (const Run& run : runs_) visit(run.rows, storage_.data() + run.first * stride_);
     };
     Pieces whole{.most = columns_};
-    return assemble(op_, columns_, {}, sources, {out}, whole).head.size();
+    return assemble({op_, columns_, Room{out}, whole}, {}, sources).head.size();
   }
 
   bool finishes_alone() const noexcept override { return true; }
@@ -229,8 +226,8 @@ class TreeBuilder final : public Builder {
     const Status whole = check_row_count(rows, element_count);
     if (whole != Status::ok) return whole;
     if (rows == 0) return value_of_nothing(op_, values, columns_);
-    if (first_row_.row != nullptr) return pass_through(op_, columns_, stride_, first_row_.row, 1, values, spare);
-    return pass_through(op_, columns_, stride_, storage_.data(), stack_.count(), values, spare);
+    if (first_row_.row != nullptr) return pass_through(op_, columns_, {first_row_.row, 1, stride_}, values, spare);
+    return pass_through(op_, columns_, {storage_.data(), stack_.count(), stride_}, values, spare);
   }
 
  private:
@@ -395,7 +392,7 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
     return static_cast<Count>(std::bit_width(rows - 1));
   }
   Status reduce_rows(std::span<const std::byte* const> rows, std::byte* values, std::byte* spare) const override {
-    if (rows.size() == 1) return pass_through(op_, columns_, stride_, rows.front(), 1, values, spare);
+    if (rows.size() == 1) return pass_through(op_, columns_, {rows.front(), 1, stride_}, values, spare);
     if (node_of(rows, values, spare) == nullptr) return Status::operator_failed;
     if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
     return Status::ok;
@@ -415,16 +412,17 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
   /// Does the next piece of a merge. Partials of several intervals are merged in one piece.
   Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
     bound(pieces);
-    if (const auto merged = merge_siblings(op_, columns_, left, right, out, false, pieces)) return *merged;
+    const MergeTarget target{op_, columns_, out, pieces};
+    if (const auto merged = merge_siblings(target, left, right, false)) return *merged;
     const auto [header, ok] = merge_headers(left.head, right.head);
     if (!ok) return failed(out, header, header.status);
     const auto a = parse(left, stride_);
     const auto b = parse(right, stride_);
     if (!a || !b) return failed(out, header, Status::transport_failed);
-    if (const auto merged = merge_touching(op_, columns_, header, *a, *b, out, pieces)) return *merged;
+    if (const auto merged = merge_touching(target, header, *a, *b)) return *merged;
     const auto sources = [&](auto visit) { visit_both(*a, *b, visit); };
     pieces.stop();
-    return assemble(op_, columns_, header, sources, out, pieces);
+    return assemble(target, header, sources);
   }
 
   /// Combines the pass-through nodes as n1 op (n2 op (n3 ...)): Stelz 2022, equations 2.1 to 2.3.
@@ -443,7 +441,7 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
     const Interval piece = pieces.take(columns_);
     const Bytes at = piece.begin * op_.element_bytes;
     Changes changes(std::exchange(pieces.made, 0));
-    const int wrong = pass_through(op_, piece.size(), stride_, record->values + at, record->node_count, values + at,
+    const int wrong = pass_through(op_, piece.size(), {record->values + at, record->node_count, stride_}, values + at,
                                    spare + at, changes);
     if (wrong == 0) return Status::ok;
     wrong == postponed ? pieces.postpone(piece, changes.made()) : pieces.stop();
@@ -473,7 +471,8 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
   std::optional<Partial> merge_to_result(const Partial& left, const Partial& right, std::span<std::byte> head,
                                          std::byte* values) const override {
     Pieces whole{.most = columns_};
-    return merge_siblings(op_, columns_, left, right, {head, {values, stride_}}, true, whole);
+    const Room out{head, {values, stride_}};
+    return merge_siblings({op_, columns_, out, whole}, left, right, true);
   }
 
   /// Limits the size of pieces. Operators that may postpone work always get pieces, so the number of their calls does
