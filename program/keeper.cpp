@@ -32,13 +32,6 @@ constexpr auto until_killed_soon = std::chrono::milliseconds(600);
 // Time after which processes are given up that are in the kernel and that no signal ends.
 constexpr auto until_given_up = std::chrono::seconds(20);
 
-std::vector<char*> pointers_to(std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  for (std::string& string : strings) result.push_back(string.data());
-  result.push_back(nullptr);
-  return result;
-}
-
 /// Starts the program with no signals blocked. Returns 0 and sets errno if it cannot be started.
 pid_t start(std::vector<std::string>& words, std::vector<std::string>& environment, int out, int err) {
   posix_spawn_file_actions_t actions;
@@ -199,6 +192,13 @@ void do_not_catch(int signal) {
 }
 
 }  // namespace
+
+std::vector<char*> pointers_to(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (std::string& string : strings) result.push_back(string.data());
+  result.push_back(nullptr);
+  return result;
+}
 
 int run_kept(std::vector<std::string>& words, std::vector<std::string>& environment, int out, int err) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) do_not_catch(signal);

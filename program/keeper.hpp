@@ -8,6 +8,9 @@
 
 namespace steadfold::command {
 
+/// Returns the addresses of the strings, and null at the end, as exec takes them.
+std::vector<char*> pointers_to(std::vector<std::string>& strings);
+
 /// Runs a program without input, with its output in the two files, and waits for its end. Returns its exit status as a
 /// shell would; 127, with the reason in `err`, if the program cannot be started.
 ///
