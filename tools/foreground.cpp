@@ -30,6 +30,24 @@ void forward(int signal, siginfo_t* from, void* /*context*/) {
   throw Failure("'" + program + "' cannot be started (" + std::strerror(error) + "), name a program");
 }
 
+/// While the object lives, the forwarded signals wait. So none is lost before the program is known.
+class SignalsWait {
+ public:
+  SignalsWait() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : forwarded) sigaddset(&set, signal);
+    sigprocmask(SIG_BLOCK, &set, &before_);
+  }
+  ~SignalsWait() { restore(); }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  void restore() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
 /// Executes the program in the child process. Writes errno to `failed` if the program cannot be started.
 [[noreturn]] void execute_in_child(const std::vector<char*>& arguments, pid_t parent, int failed) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -40,32 +58,36 @@ void forward(int signal, siginfo_t* from, void* /*context*/) {
   _exit(1);
 }
 
-}  // namespace
-
-int run_in_foreground(std::vector<std::string>& words) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) refuse_to_start(words.front(), errno);
+/// Starts the program, and forwards signals to it. Returns errno if there is no child process, else 0.
+int start_in_foreground(std::vector<std::string>& words, int failed) {
   const std::vector<char*> arguments = pointers_to(words);
   const pid_t own = getpid();
+  const SignalsWait wait;
   foreground = fork();
-  if (foreground == 0) execute_in_child(arguments, own, ends[1]);
-  const int fork_error = errno;
-  close(ends[1]);
-  if (foreground < 0) {
-    close(ends[0]);
-    refuse_to_start(words.front(), fork_error);
+  if (foreground < 0) return errno;
+  if (foreground == 0) {
+    wait.restore();
+    execute_in_child(arguments, own, failed);
   }
   struct sigaction action {};
   action.sa_sigaction = forward;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   for (const int signal : forwarded) sigaction(signal, &action, nullptr);
-  int error = 0;
-  ssize_t got = 0;
-  while ((got = read(ends[0], &error, sizeof error)) < 0 && errno == EINTR) continue;
+  return 0;
+}
+
+}  // namespace
+
+int run_in_foreground(std::vector<std::string>& words) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) refuse_to_start(words.front(), errno);
+  int error = start_in_foreground(words, ends[1]);
+  close(ends[1]);
+  while (error == 0 && read(ends[0], &error, sizeof error) < 0 && errno == EINTR) continue;
   close(ends[0]);
   int status = 0;
-  while (waitpid(foreground, &status, 0) < 0 && errno == EINTR) continue;
-  if (got == static_cast<ssize_t>(sizeof error)) refuse_to_start(words.front(), error);
+  while (foreground > 0 && waitpid(foreground, &status, 0) < 0 && errno == EINTR) continue;
+  if (error != 0) refuse_to_start(words.front(), error);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

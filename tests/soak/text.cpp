@@ -28,8 +28,9 @@ std::string text_of(const Member& m) {
                                             "small_integers", "alike", "cancelling", "ties"};
   std::string text = named(collectives, m.collective);
   if (m.root != SF_ALL_RANKS) text += " to " + std::to_string(m.root);
-  text += " " + (m.operation == SF_USER ? std::string("'") + user_operator(m.user).name + "'"
-                                        : detail::row_of(m.operation).name + " of " + named(types, m.type));
+  text +=
+      " " + (m.operation == SF_USER ? std::string("'") + user_operator(m.user).name + "'"
+                                    : std::string(detail::row_of(m.operation).name) + " of " + named(types, m.type));
   if (m.result_type != m.type) text += " as " + named(types, m.result_type);
   text += " by " + named(methods, m.method);
   if (m.method == SF_BINNED)
