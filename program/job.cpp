@@ -3,11 +3,13 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <new>
 #include <numeric>
 #include <system_error>
+#include <thread>
 
 #include "program/launcher.hpp"
 #include "program/mpi_library.hpp"
@@ -94,11 +96,14 @@ void Job::check_start(int argc, char** argv) const {
   if (!mpi_) return;
   int known = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &known);
-  if (known != rank_count_)
+  if (known != rank_count_) {
+    // A launcher ends the other processes when the first one has failed. The first one must be rank 0, which prints.
+    if (rank_ != 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
     throw Failure("the launcher started " + std::to_string(rank_count_) +
                   " separate jobs of one rank (the launcher belongs to another MPI library than this command), start "
                   "this command with the launcher of " +
                   mpi_library().name);
+  }
   std::string line;  // the arguments without the program's path, which may differ between machines
   for (int i = 1; i < argc; ++i) line.append(argv[i]).push_back('\0');
   const std::uint64_t mine = std::hash<std::string>()(line);

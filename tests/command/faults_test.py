@@ -350,7 +350,10 @@ class RanksOfAnotherLauncher(CommandTest):
             self.skipTest("there is no launcher of another MPI library")
 
         def started(*words):
-            return subprocess.run([other, "-n", "2", COMMAND, *words], capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
+            # Each process gets a folder, because two jobs of Open MPI that start at once may not both create it.
+            apart = 'export OMPI_MCA_orte_tmpdir_base=$(mktemp -d -p "${OMPI_MCA_orte_tmpdir_base:-/tmp}") && exec "$0" "$@"'
+            command = [other, "-n", "2", "sh", "-c", apart, COMMAND, *words]
+            return subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
 
         ran = started("sum", self.write("x.binpsllh", GOOD))
         self.assertNotEqual(ran.returncode, 0)
