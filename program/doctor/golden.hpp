@@ -390,9 +390,11 @@ inline sf_operator operator_of(const std::string& type) {
   return apply<double, halve_and_subtract>;
 }
 
-inline sf_operation operation_of(const std::string& name) {
+/// Returns the operation with this name, or nothing.
+inline std::optional<sf_operation> operation_named(const std::string& name) {
   const auto* const row = std::find_if(std::begin(detail::operation_rows), std::end(detail::operation_rows),
                                        [&](const detail::OperationRow& each) { return each.name == name; });
+  if (row == std::end(detail::operation_rows)) return std::nullopt;
   return static_cast<sf_operation>(row - detail::operation_rows);
 }
 
@@ -402,7 +404,7 @@ inline sf_call call_of(const Record& record, const Method& method) {
   call.size = sizeof call;
   call.root = SF_ALL_RANKS;
   call.element_count = SF_UNKNOWN;
-  call.operation = operation_of(record.operation);
+  call.operation = operation_named(record.operation).value();
   call.method = method.method;
   call.type = *shape_of(record.type).type;
   call.result_type = *shape_of(record.result).type;

@@ -83,18 +83,9 @@ struct Prepared {
   std::optional<Bytes> initial;
 };
 
-bool is_operation(const std::string& name) {
-  try {
-    golden::operation_of(name);
-  } catch (const std::out_of_range&) {
-    return false;
-  }
-  return true;
-}
-
 Prepared prepared(const VectorFile& file, const TestVector& vector) {
   const auto input = file.inputs.find(vector.input);
-  if (!is_operation(vector.operation))
+  if (!golden::operation_named(vector.operation))
     refuse("vectors of the operation '" + vector.operation + "' cannot be checked", "no operation has this name");
   if (input == file.inputs.end())
     refuse("a vector of the operation '" + vector.operation + "' cannot be checked",

@@ -131,7 +131,7 @@ class Vectors(CommandTest):
             (("inputs", "two", "y"), [bits(1.0)], "y has 1"),
             (("inputs", "two", "mask"), [1], "mask has 1"),
             (("inputs", "two", "mask"), None, "mask has 0"),
-            (("vectors", 0, "operation"), "median", "median"),
+            (("vectors", 0, "operation"), "median", "no operation has this name"),
             (("vectors", 0, "input"), "three", "three"),
             (("vectors", 0, "result"), "f63", "f63"),
             (("vectors", 0, "operation"), "user", "operators of a caller"),
