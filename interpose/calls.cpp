@@ -87,18 +87,23 @@ void write_own_report(const std::string& file) {
   note_outcome(Outcome::reported);
 }
 
-/// Writes the report and the differences of a process that ends by exit without MPI_Finalize. Makes no call of MPI.
-[[gnu::destructor]] void before_end_of_process() {
-  if (!process.is_running || process.id != getpid()) return;
+/// Writes the report, if this rank has one, and the differences of a process that ends before MPI_Finalize. Makes no
+/// call of MPI.
+void end_early(const std::string& how, bool has_report) {
   process.is_running = false;
-  std::signal(SIGTERM, SIG_IGN);  // a launcher sends it when the first rank has ended in this way
-  if (settings().is_reported && process.rank == 0) {
+  if (settings().is_reported && has_report) {
     const std::string file = report_file();
-    std::fprintf(stderr, "steadfold: rank 0 ends without MPI_Finalize; its report until then %s%s\n",
-                 file.empty() ? "follows" : "is in ", file.c_str());
+    say("rank " + std::to_string(process.rank) + " " + how + "; its report until then " +
+        (file.empty() ? "follows" : "is in " + file));
     write_own_report(file);
   }
   end_trace_alone();
+}
+
+[[gnu::destructor]] void before_end_of_process() {
+  if (!process.is_running || process.id != getpid()) return;
+  std::signal(SIGTERM, SIG_IGN);  // a launcher sends it when the first rank has ended in this way
+  end_early("ends without MPI_Finalize", process.rank == 0);
 }
 
 /// The call that this thread is in, for the error handler below; null outside.
@@ -216,15 +221,7 @@ void before_finalize() {
 }
 
 void before_abort() {
-  if (!process.is_running) return;
-  process.is_running = false;
-  if (settings().is_reported) {
-    const std::string file = report_file();
-    std::fprintf(stderr, "steadfold: rank %d calls MPI_Abort; its report until then %s%s\n", process.rank,
-                 file.empty() ? "follows" : "is in ", file.c_str());
-    write_own_report(file);
-  }
-  end_trace_alone();
+  if (process.is_running) end_early("calls MPI_Abort", true);
 }
 
 // --- reductions ---

@@ -17,8 +17,6 @@ using Finding = Comparison::Finding;
 constexpr std::size_t most_sent = 64;  // number of findings that a rank sends
 constexpr std::size_t most_ranks = 8;  // number of ranks whose first finding is printed
 
-void say(const std::string& text) { std::fprintf(stderr, "steadfold: %s\n", text.c_str()); }
-
 template <std::size_t size>
 void set(std::array<char, size>& field, const std::string& text) {
   std::snprintf(field.data(), size, "%s", text.c_str());
@@ -66,8 +64,10 @@ std::string cause_of(const Finding& finding, const std::vector<Finding>& all) {
   return other == all.end() ? "" : ", since the contribution of rank " + std::to_string(other->rank) + " differs";
 }
 
-/// Prints one line for each rank, or for each place, under a heading. `all` has the causes.
+/// The subject of each line of a list.
 enum class By { rank, place };
+
+/// Prints one line for each rank, or for each place, under a heading. `all` has the causes.
 void print(const std::string& heading, const std::vector<Finding>& some, const std::vector<Finding>& all, By by) {
   if (some.empty()) return;
   const std::size_t most = std::min(some.size(), by == By::rank ? most_ranks : most_sent);
@@ -129,8 +129,9 @@ bool print_findings(const std::vector<Finding>& all, const std::string& left_out
   return others_differ || !integers.empty();
 }
 
-/// Prints the findings of `ranks` ranks, of which `unread` had no record. Returns the outcome.
-Outcome print_all(std::vector<Finding> all, int ranks, int unread) {
+/// Prints the findings of `ranks` ranks, of which `unread` had no record. `where` names these ranks. Returns the
+/// outcome.
+Outcome print_all(std::vector<Finding> all, int ranks, int unread, const std::string& where) {
   const std::vector<std::string> words = skipped_words();
   const auto skipped = std::erase_if(all, [&](const Finding& each) { return is_skipped(each, words); });
   const std::string left_out =
@@ -142,7 +143,8 @@ Outcome print_all(std::vector<Finding> all, int ranks, int unread) {
     say(std::to_string(unread) + " of " + std::to_string(ranks) + " ranks were not compared" +
         (all.empty() ? "; no compared rank differs" + left_out : ""));
   else if (all.empty())
-    say("the reductions of both runs are the same on all ranks, with the same contributions and results" + left_out);
+    say("the reductions of both runs are the same on " + where + ", with the same contributions and results" +
+        left_out);
   const bool differs = print_findings(all, left_out);
   return differs ? Outcome::differs : unread > 0 ? Outcome::not_compared : Outcome::same;
 }
@@ -183,17 +185,7 @@ void Comparison::compare(std::uint64_t order, const Traced& mine, const Call& ca
 
 void Comparison::take(Kind kind, std::uint64_t order, std::uint64_t key, const Call& call) {
   if (kind == Kind::cut && !cut_.empty()) return;
-  Site fresh{.addresses = call.place.addresses,
-             .finding = {.kind = kind,
-                         .rank = 0,
-                         .is_integer = 0,
-                         .order = order,
-                         .key = key,
-                         .calls = 1,
-                         .function = {},
-                         .op = {},
-                         .type = {},
-                         .place = {}}};
+  Site fresh{.addresses = call.place.addresses, .finding = {.kind = kind, .order = order, .key = key}};
   Finding& finding = fresh.finding;
   finding.is_integer = call.elements.treatment() == Treatment::order_free ? 1 : 0;
   set(finding.function, name_of(call.place.function));
@@ -228,16 +220,7 @@ std::vector<Finding> Comparison::findings(int rank) const {
 void Comparison::tell(int rank, int ranks, std::uint64_t calls) {
   std::vector<Finding> own = findings(rank);
   if (own.empty() && is_read_ && (calls < others_.size() || is_cut_))
-    own.push_back({.kind = calls < others_.size() ? Kind::fewer : Kind::cut,
-                   .rank = rank,
-                   .is_integer = 0,
-                   .order = calls + 1,
-                   .key = 0,
-                   .calls = 1,
-                   .function = {},
-                   .op = {},
-                   .type = {},
-                   .place = {}});
+    own.push_back({.kind = calls < others_.size() ? Kind::fewer : Kind::cut, .rank = rank, .order = calls + 1});
   own.resize(std::min(own.size(), most_sent));
   const int bytes = static_cast<int>(own.size() * sizeof(Finding));
   const int mine = is_read_ ? bytes : -1;
@@ -252,14 +235,14 @@ void Comparison::tell(int rank, int ranks, std::uint64_t calls) {
   }
   std::vector<Finding> all(static_cast<std::size_t>(total) / sizeof(Finding));
   PMPI_Gatherv(own.data(), bytes, MPI_BYTE, all.data(), sizes.data(), begins.data(), MPI_BYTE, 0, MPI_COMM_WORLD);
-  if (rank == 0) note_outcome(print_all(std::move(all), ranks, unread));
+  if (rank == 0) note_outcome(print_all(std::move(all), ranks, unread, "all ranks"));
 }
 
 void Comparison::tell_alone(int rank) {
   if (!is_read_) return;
   std::fprintf(stderr, "steadfold: rank %d ends without MPI_Finalize; this rank's reductions until then follow\n",
                rank);
-  note_outcome(print_all(findings(rank), 1, 0));
+  note_outcome(print_all(findings(rank), 1, 0, "this rank"));
 }
 
 }  // namespace steadfold::interpose

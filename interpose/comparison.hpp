@@ -42,14 +42,14 @@ class Comparison {
   enum class Kind : std::int32_t { cut, absent, fewer, inputs, results };
   /// The first call that differs, among the calls of one rank with one place, operator and type.
   struct Finding {
-    Kind kind;
-    std::int32_t rank;
-    std::int32_t is_integer;  // whether the elements are integers, logical values or bits
-    std::uint64_t order;      // number of the call among the rank's calls
-    std::uint64_t key;
-    std::uint64_t calls;  // number of calls that differ
-    std::array<char, 32> function, op, type;
-    std::array<char, 256> place;
+    Kind kind = Kind::results;
+    std::int32_t rank = 0;
+    std::int32_t is_integer = 0;  // whether the elements are integers, logical values or bits
+    std::uint64_t order = 0;      // number of the call among the rank's calls
+    std::uint64_t key = 0;
+    std::uint64_t calls = 1;  // number of calls that differ
+    std::array<char, 32> function{}, op{}, type{};
+    std::array<char, 256> place{};
   };
 
   /// Reads the record, which must belong to this rank. Returns why not; empty if it is read.

@@ -14,7 +14,7 @@ namespace steadfold::interpose {
 namespace {
 
 /// While the object lives, this thread calculates without traps. The destructor restores the program's floating-point
-/// environment, with its flags.
+/// environment and its flags: unlike a reduction, a diagnosis must not raise a flag.
 class Undisturbed {
  public:
   Undisturbed() noexcept {

@@ -11,6 +11,14 @@
 
 namespace steadfold::interpose {
 
+/// Prints a line on standard error.
+void say(const std::string& text);
+
+/// An outcome of a run. `reported`: rank 0 has written a report. The others are results of a comparison.
+enum class Outcome { reported, same, differs, not_compared };
+/// Adds the outcome to the file that `steadfold run` names, if it started this process on its machine.
+void note_outcome(Outcome outcome);
+
 /// Returns the name of a type, as reports show it.
 std::string name_of_type(MPI_Datatype type);
 

@@ -19,11 +19,15 @@ namespace {
 /// Classes of types, by how a sum, product or extreme depends on the order.
 enum class Family { other, integer, number, wide, pair };
 
+}  // namespace
+
 struct KnownType {
   Family family = Family::other;
   sf_type number = SF_BYTES;  // libsteadfold's type; for a complex binary128, the type of its two parts
   bool is_complex = number == SF_COMPLEX_F64 || number == SF_COMPLEX_F32;
 };
+
+namespace {
 
 /// Whether libsteadfold has arithmetic of binary128, which depends on the compiler that built it.
 bool has_binary128() noexcept {
@@ -50,14 +54,12 @@ KnownType known(MPI_Datatype type) noexcept;
 /// Returns a type without a name that is like a named one: a duplicate, or made by MPI_Type_create_f90_real or
 /// MPI_Type_create_f90_complex.
 KnownType unnamed(MPI_Datatype type) noexcept {
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  const int combiner = combiner_of(type);
   if (combiner == MPI_COMBINER_DUP) {
     MPI_Datatype original = MPI_DATATYPE_NULL;
     PMPI_Type_get_contents(type, 0, 0, 1, nullptr, nullptr, &original);
     const KnownType found = known(original);
-    PMPI_Type_get_envelope(original, &integers, &addresses, &types, &combiner);
-    if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&original);
+    if (combiner_of(original) != MPI_COMBINER_NAMED) PMPI_Type_free(&original);
     return found;
   }
   const bool is_complex = combiner == MPI_COMBINER_F90_COMPLEX;
@@ -132,6 +134,17 @@ const auto& named_ops() noexcept {
 
 bool is_named(MPI_Op op) noexcept {
   return std::ranges::any_of(named_ops(), [op](const NamedOp& each) { return each.op == op; });
+}
+
+/// Returns libsteadfold's operation for an operator of MPI; SF_USER if the MPI library's operator must be called.
+sf_operation own_operation(MPI_Op op, const KnownType& type, const Arithmetic& arithmetic) noexcept {
+  const bool is_binary128 = type.number == SF_FLOAT128;
+  if (type.number == SF_BYTES) return SF_USER;
+  if (op == MPI_SUM) return SF_SUM;
+  if (op == MPI_PROD && !(is_binary128 && type.is_complex)) return SF_PRODUCT;
+  if (op == MPI_MIN && (is_binary128 || arithmetic.has_ieee_extremes)) return SF_MIN;
+  if (op == MPI_MAX && (is_binary128 || arithmetic.has_ieee_extremes)) return SF_MAX;
+  return SF_USER;
 }
 
 /// The arguments to call the MPI library's operator from libsteadfold's tree, whose elements are whole rows.
@@ -264,6 +277,12 @@ class NeverAtBottom {
 
 }  // namespace
 
+int combiner_of(MPI_Datatype type) noexcept {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner;
+}
+
 int pack_elements(const void* from, int count, MPI_Datatype type, std::byte* packed, int size) {
   const NeverAtBottom source(const_cast<void*>(from), count, type);
   int position = 0;
@@ -345,34 +364,26 @@ Elements::Elements(MPI_Datatype type, MPI_Op op, const Arithmetic& arithmetic)
   if (op == MPI_SUM || op == MPI_PROD || is_extreme || is_location) {
     const KnownType found = known(type);
     const bool is_number = found.family == Family::number || found.family == Family::wide;
-    const bool is_binary128 = found.number == SF_FLOAT128;
-    if (is_location) {
-      if (found.family == Family::pair) set_by_operator(Treatment::by_library);
-    } else if (is_extreme && found.is_complex) {
+    if (is_extreme && found.is_complex)
       treatment_ = Treatment::refused;
-    } else if (is_number && op == MPI_SUM && found.number != SF_BYTES) {
-      set_number(SF_SUM, found.number, found.is_complex);
-      if (!is_binary128) treatment_ = arithmetic.sums;
-    } else if (is_number && op == MPI_PROD && found.number != SF_BYTES && !(is_binary128 && found.is_complex)) {
-      set_number(SF_PRODUCT, found.number, found.is_complex);
-    } else if (is_number && is_extreme && found.number != SF_BYTES && (is_binary128 || arithmetic.has_ieee_extremes)) {
-      set_number(op == MPI_MIN ? SF_MIN : SF_MAX, found.number, false);
-    } else if (is_number) {
+    else if (const sf_operation own = own_operation(op, found, arithmetic); own != SF_USER)
+      set_number(own, found, arithmetic);
+    else if (is_location ? found.family == Family::pair : is_number)
       set_by_operator(Treatment::by_library);
-    }
   } else if (!is_named(op)) {
     set_by_operator(Treatment::by_program);
   }
   if (arithmetic.sums == Treatment::plain && !is_passed_on(treatment_)) treatment_ = Treatment::plain;
 }
 
-void Elements::set_number(sf_operation operation, sf_type number, bool is_complex) {
-  treatment_ = Treatment::tree;
+void Elements::set_number(sf_operation operation, const KnownType& type, const Arithmetic& arithmetic) {
   operation_ = operation;
-  number_ = number;
-  parts_ = number == SF_FLOAT128 && is_complex ? 2 : 1;
-  const bool has_16_bytes = number == SF_COMPLEX_F64 || number == SF_FLOAT128;
-  bytes_ = parts_ * (number == SF_F32 ? 4 : has_16_bytes ? 16 : 8);
+  number_ = type.number;
+  const bool is_binary128 = number_ == SF_FLOAT128;
+  treatment_ = operation == SF_SUM && !is_binary128 ? arithmetic.sums : Treatment::tree;
+  parts_ = is_binary128 && type.is_complex ? 2 : 1;
+  const bool has_16_bytes = number_ == SF_COMPLEX_F64 || is_binary128;
+  bytes_ = parts_ * (number_ == SF_F32 ? 4 : has_16_bytes ? 16 : 8);
   extent_ = static_cast<MPI_Aint>(bytes_);
 }
 
@@ -386,10 +397,9 @@ void Elements::set_by_operator(Treatment treatment) {
     return;
   }
   bytes_ = static_cast<std::size_t>(size);
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  PMPI_Type_get_envelope(type_, &integers, &addresses, &types, &combiner);
   // A type with as many bytes as its extent may still have these bytes in another order.
-  are_packed_ = combiner == MPI_COMBINER_NAMED && extent_ == size && true_begin_ == 0 && true_extent_ == extent_;
+  are_packed_ =
+      combiner_of(type_) == MPI_COMBINER_NAMED && extent_ == size && true_begin_ == 0 && true_extent_ == extent_;
 }
 
 std::size_t Elements::memory_bytes() const noexcept {
@@ -399,9 +409,8 @@ std::size_t Elements::memory_bytes() const noexcept {
 
 MPI_Datatype Elements::kept_type() const {
   MPI_Datatype kept = MPI_DATATYPE_NULL;
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  PMPI_Type_get_envelope(type_, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED)  // not for duplicated types, because this would call the program's copy functions
+  if (combiner_of(type_) !=
+      MPI_COMBINER_NAMED)  // not for duplicated types, because this would call the program's copy functions
     require_mpi(PMPI_Type_contiguous(1, type_, &kept), "keeping a type");
   return kept;
 }

@@ -42,6 +42,9 @@ struct Arithmetic {
   bool has_ieee_extremes = false;    // whether MPI_MIN and MPI_MAX follow IEEE 754-2019
 };
 
+/// Returns how a type was made, as MPI_Type_get_envelope does.
+int combiner_of(MPI_Datatype type) noexcept;
+
 /// Pack and unpack as PMPI_Pack and PMPI_Unpack do, between a program's elements and the first `size` packed bytes. The
 /// program's buffer may be MPI_BOTTOM, which PMPI_Pack of MPICH 4.0.2 refuses. Both functions return MPI's error code.
 int pack_elements(const void* from, int count, MPI_Datatype type, std::byte* packed, int size);
@@ -68,6 +71,8 @@ class Memory {
   Memory* next_ = nullptr;  // the next memory in the list
   bool is_listed_ = false;
 };
+
+struct KnownType;
 
 /// The elements of a call, with their type and operator. In messages they are packed: without the gaps of the type.
 class Elements {
@@ -109,7 +114,7 @@ class Elements {
   void reduce(const std::byte* packed, int rows, int count, void* to, MPI_Count first) const;
 
  private:
-  void set_number(sf_operation operation, sf_type number, bool is_complex);
+  void set_number(sf_operation operation, const KnownType& type, const Arithmetic& arithmetic);
   void set_by_operator(Treatment treatment);
   void reduce_by_operator(const std::byte* packed, int rows, int count, std::byte* result) const;
 

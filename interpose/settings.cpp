@@ -1,10 +1,6 @@
 #include "settings.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
@@ -47,16 +43,6 @@ bool is_among(std::string_view value, const std::vector<std::string_view>& value
 std::string setting(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-void note_outcome(Outcome outcome) {
-  const char* const file = std::getenv("STEADFOLD_INTERPOSE_OUTCOME");
-  const int out = file == nullptr ? -1 : open(file, O_WRONLY | O_APPEND | O_CLOEXEC);  // no file: another machine
-  if (out < 0) return;
-  const std::string_view line = std::array<std::string_view, 4>{"reported\n", "same\n", "differs\n",
-                                                                "not_compared\n"}[static_cast<std::size_t>(outcome)];
-  static_cast<void>(!write(out, line.data(), line.size()));
-  close(out);
 }
 
 std::string fault_of_settings() {

@@ -12,9 +12,4 @@ std::string setting(const char* name);
 /// value is an error; it is never ignored.
 std::string fault_of_settings();
 
-/// An outcome of a run. `reported`: rank 0 has written a report. The others are results of a comparison.
-enum class Outcome { reported, same, differs, not_compared };
-/// Adds the outcome to the file that `steadfold run` names, if it started this process on its machine.
-void note_outcome(Outcome outcome);
-
 }  // namespace steadfold::interpose

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "comparison.hpp"
+#include "report.hpp"
 #include "settings.hpp"
 
 namespace steadfold::interpose {
@@ -54,13 +55,12 @@ std::uint64_t digest_of(std::uint64_t digest, const void* buffer, MPI_Count coun
   const auto* const bytes = static_cast<const std::byte*>(buffer);
   if (type == MPI_LONG_DOUBLE) return digest_of_long_doubles(digest, bytes, count);
   if (type == MPI_C_LONG_DOUBLE_COMPLEX) return digest_of_long_doubles(digest, bytes, 2 * count);
-  int size = 0, integers = 0, addresses = 0, types = 0, combiner = 0;
+  int size = 0;
   MPI_Aint begin = 0, extent = 0, true_begin = 0, true_extent = 0;
   PMPI_Type_size(type, &size);
   PMPI_Type_get_extent(type, &begin, &extent);
   PMPI_Type_get_true_extent(type, &true_begin, &true_extent);
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner == MPI_COMBINER_NAMED && extent == size && true_begin == 0 && true_extent == size)
+  if (combiner_of(type) == MPI_COMBINER_NAMED && extent == size && true_begin == 0 && true_extent == size)
     return digest_of(digest, bytes, static_cast<std::size_t>(count) * static_cast<std::size_t>(size));
   // The elements are packed in pieces, because MPI_Pack counts bytes in ints.
   const auto most = std::max<MPI_Count>((1 << 20) / std::max(size, 1), 1);
@@ -132,7 +132,6 @@ class Trace {
   }
 
  private:
-  static void say(const std::string& text) { std::fprintf(stderr, "steadfold: %s\n", text.c_str()); }
   std::string file(const std::string& name) const { return name + "." + std::to_string(rank_); }
 
   void open() {

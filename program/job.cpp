@@ -97,7 +97,7 @@ void Job::check_start(int argc, char** argv) const {
   int known = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &known);
   if (known != rank_count_) {
-    // A launcher ends the other processes when the first one has failed. The first one must be rank 0, which prints.
+    // When a process fails, its launcher ends all other processes. Rank 0 prints the error, so the other ranks wait.
     if (rank_ != 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
     throw Failure("the launcher started " + std::to_string(rank_count_) +
                   " separate jobs of one rank (the launcher belongs to another MPI library than this command), start "

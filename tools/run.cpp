@@ -158,8 +158,8 @@ class OutcomeFile {
   std::string path_;
 };
 
-/// Runs a launcher, and prints a warning if no rank has reported. Returns the exit status: that of the launcher, if it
-/// failed; else that of the comparison, if one was asked for.
+/// Runs a launcher, and prints a warning if no rank has reported. Returns the launcher's exit status. If the launcher
+/// succeeded and the ranks compared their calls with a record, returns the exit status of the comparison.
 int run_and_judge(std::vector<std::string>& words, bool is_compared) {
   const OutcomeFile outcome;
   tell_launcher(words);

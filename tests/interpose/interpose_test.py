@@ -39,6 +39,14 @@ def run(ranks, *command, interposed=True, preloaded=PRELOADED, limit=120, **envi
                           timeout=limit, env=own)  # fmt: skip
 
 
+WITHOUT_SETTINGS = {name: value for name, value in os.environ.items() if not name.startswith("STEADFOLD_INTERPOSE")}
+
+
+def finished(command, environment=WITHOUT_SETTINGS):
+    """The finished command `steadfold run`, without settings of the interposer."""
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+
+
 def program(name):
     return f"{PROGRAMS}/{name}"
 
@@ -494,48 +502,46 @@ class Interposed(unittest.TestCase):
 
     def test_the_command_starts_programs(self):
         mpirun = os.environ["STEADFOLD_MPIRUN"]
-        own = {name: value for name, value in os.environ.items() if not name.startswith("STEADFOLD_INTERPOSE")}
         command = [os.environ["STEADFOLD_BIN"], "run", "--method", "exact", "--"]
         started = [*command, mpirun, "-n", "3", program("programs"), "kinds"]
-        ran = self.ended_well(subprocess.run(started, capture_output=True, text=True, timeout=60, env=own))
+        ran = self.ended_well(finished(started))
         promise = "steadfold: MPI's reductions use method {}: the same bits on every run with the same number of ranks"
         self.assertIn(promise.format("exact"), ran.stderr)
         self.assertRegex(ran.stderr, r"Allreduce +MPI_SUM +MPI_DOUBLE +1 +8 +\S+  rounded once, exact")
-        binned = {**own, "STEADFOLD_INTERPOSE_METHOD": "binned"}
+        binned = {**WITHOUT_SETTINGS, "STEADFOLD_INTERPOSE_METHOD": "binned"}
         started = [command[0], "run", "--", *started[started.index("--") + 1 :]]
-        ran = self.ended_well(subprocess.run(started, capture_output=True, text=True, timeout=60, env=binned))
+        ran = self.ended_well(finished(started, binned))
         self.assertIn(promise.format("binned"), ran.stderr)
         with tempfile.TemporaryDirectory() as folder:
             launcher = Path(folder) / "mpirun"
             launcher.write_text('#!/bin/sh\nprintf "%s " "$@"\n')
             launcher.chmod(0o755)
-            ran = self.ended_well(subprocess.run([*command, launcher, "-n", "3"], capture_output=True, text=True, timeout=60, env=own))
+            ran = self.ended_well(finished([*command, launcher, "-n", "3"]))
             srun = Path(folder) / "srun"
             srun.write_text("#!/bin/sh\n")
             srun.chmod(0o755)
-            told = self.ended_well(subprocess.run([*command, srun, "app"], capture_output=True, text=True, timeout=60, env=own)).stderr
+            told = self.ended_well(finished([*command, srun, "app"])).stderr
             self.assertRegex(told, r"set these variables for the ranks: LD_PRELOAD=\S+libsteadfold_interpose.so\S* STEADFOLD_INTERPOSE_METHOD=exact STEADFOLD_INTERPOSE_REPORT=1\n")
-            joined = subprocess.run([*command, launcher, "-x", "LD_PRELOAD=/a.so", "-genv", "LD_PRELOAD", "/b.so", "env", "LD_PRELOAD=/c.so", "a"],
-                                    capture_output=True, text=True, timeout=60, env=own).stdout.split()  # fmt: skip
+            words = ["-x", "LD_PRELOAD=/a.so", "-genv", "LD_PRELOAD", "/b.so", "env", "LD_PRELOAD=/c.so", "a"]
+            joined = finished([*command, launcher, *words]).stdout.split()
             for library in ("/a.so", "/b.so", "/c.so"):
                 (word,) = (each for each in joined if each.endswith(library))
                 self.assertRegex(word, rf"^(LD_PRELOAD=)?/\S+/libsteadfold_interpose\.so\S*:{library}$")
-            missing = subprocess.run([*command[:-1], "--compare", f"{folder}/none", "--", "true"], capture_output=True, text=True, timeout=60, env=own)
+            missing = finished([*command[:-1], "--compare", f"{folder}/none", "--", "true"])
             self.assertEqual((missing.returncode, missing.stdout), (2, ""), missing.stderr)
             self.assertIn(f"cannot compare with the record {folder}/none (there is no {folder}/none.0, and no file of another rank), name a record", missing.stderr)
         names = ("LD_PRELOAD", "STEADFOLD_INTERPOSE_METHOD", "STEADFOLD_INTERPOSE_REPORT", "STEADFOLD_INTERPOSE_OUTCOME")
         handed_on = [word for name in names for word in ("-x", name)] if LIBRARY == "openmpi" else []
         self.assertEqual(ran.stdout.split(), [*handed_on, "-n", "3"])
-        ran = subprocess.run([*command, "no_such_program"], capture_output=True, text=True, timeout=60, env=own)
+        ran = finished([*command, "no_such_program"])
         self.assertEqual(ran.returncode, 2)
         self.assertEqual(ran.stderr, "'no_such_program' cannot be started (No such file or directory), name a program\n")
 
     def test_the_command_tells_the_verdict_and_lost_interposers(self):
-        own = {name: value for name, value in os.environ.items() if not name.startswith("STEADFOLD_INTERPOSE")}
 
         def started(*words):
             command = [os.environ["STEADFOLD_BIN"], "run", *words]
-            ran = subprocess.run(command, capture_output=True, text=True, timeout=60, env=own)
+            ran = finished(command)
             return ran.returncode, ran.stderr
 
         lost = "steadfold: no rank has reported ("
@@ -557,10 +563,9 @@ class Interposed(unittest.TestCase):
         self.assertEqual((status, lost in told), (0, True))
 
     def test_the_command_passes_signals_on(self):
-        own = {name: value for name, value in os.environ.items() if not name.startswith("STEADFOLD_INTERPOSE")}
         for sent, status in ((signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, 128 + signal.SIGINT), (signal.SIGKILL, -signal.SIGKILL)):
             with self.subTest(sent=sent), subprocess.Popen(
-                [os.environ["STEADFOLD_BIN"], "run", "--", "sh", "-c", "echo $$; exec sleep 60"], env=own,
+                [os.environ["STEADFOLD_BIN"], "run", "--", "sh", "-c", "echo $$; exec sleep 60"], env=WITHOUT_SETTINGS,
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             ) as ran:  # fmt: skip
                 child = int(ran.stdout.readline())

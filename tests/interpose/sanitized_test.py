@@ -1,4 +1,4 @@
-"""The interposer under the address sanitizer. The programs are linked with the interposer in place of a preload, because the
+"""Runs the interposer under the address sanitizer. The test programs link the interposer. It cannot be preloaded, because the
 sanitizer must be loaded first."""
 
 import os

@@ -86,13 +86,13 @@ inline const std::byte* begin_of(const Operands& operands, Operand operand) noex
   }
 }
 
-/// How rows are stored, apart from their axes. An element of the mask has `mask_bytes` bytes, and selects if one of
-/// them is not 0. Rows that are not aligned are never used in place. If `are_listed`, the operand `first` is a list of
-/// addresses, one for every column, and the strides of the rows apply from each address on.
+/// Facts about the memory of rows that their axes do not give.
 struct Storage {
-  order::Bytes mask_bytes = 1;
-  bool is_aligned = true;
+  order::Bytes mask_bytes = 1;  // bytes of an element of the mask; the element selects its row if a byte is not 0
+  bool is_aligned = true;       // rows that are not aligned are never used in place
   Labels labels = {};
+  // Whether the operand `first` is a list of addresses, one for every column. The strides of the rows then apply from
+  // each address on.
   bool are_listed = false;
 };
 
