@@ -36,8 +36,10 @@ std::vector<double> values_of_rows(Count first) {
 std::unique_ptr<arithmetic::PartialKind> kind_of(Content content) {
   static const arithmetic::Operator none;
   const bool in_bins = content == Content::bins;
-  const agreement::Description description = describe(agreement::Call{
-      .method = in_bins ? Method::binned : Method::exact, .columns = columns, .bin_count = in_bins ? 3u : 0u});
+  const agreement::Description description =
+      describe(agreement::Call{.method = in_bins ? Method::binned : Method::exact,
+                               .columns = columns,
+                               .parameters = {.bins = in_bins ? 3u : 0u}});
   const agreement::MergedRows known{.rows = rows, .ranks = static_cast<order::Rank>(rows)};
   return make_kind(description, agreement::operator_of(description, none), columns,
                    content == Content::values ? known : agreement::MergedRows{});

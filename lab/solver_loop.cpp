@@ -106,10 +106,8 @@ constexpr const char* network = "two_level:size=36:latency=281e-9";
 /// Seconds of one allreduce of so many columns, a row for each rank.
 double predicted_seconds(const std::string& method, std::size_t columns, int ranks) {
   const Method asked = method_named(method);
-  const agreement::Call call{.method = static_cast<agreement::Method>(asked.id),
-                             .columns = columns,
-                             .bin_count = asked.bins,
-                             .sweep = static_cast<agreement::Sweep>(asked.sweep)};
+  const agreement::Call call{
+      .method = static_cast<agreement::Method>(asked.id), .columns = columns, .parameters = parameters_of(asked)};
   prediction::Scenario scenario{.description = describe(call)};
   scenario.counts.assign(static_cast<std::size_t>(ranks), 1);
   const std::string schedule =

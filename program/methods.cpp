@@ -2,20 +2,23 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "agreement/methods.hpp"
-#include "order/laps.hpp"
+#include "agreement/parameters.hpp"
 #include "program/job.hpp"
+#include "steadfold/steadfold_names.h"
 
 namespace steadfold::command {
 
 namespace {
 
-/// Other spellings of methods that the command accepts.
+using agreement::MethodRow;
+using agreement::ParameterRow;
+
+/// Other spellings of parameters that the command accepts.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> other_spellings = {
     {{"k=2", "bins=2"},
      {"k=3", "bins=3"},
@@ -23,46 +26,60 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> other_spe
      {"sweep=single", "sweep=single_sweep"},
      {"sweep=double", "sweep=double_sweep"}}};
 
-/// Sets the number of lanes of `tree`, and returns the parameter's key. Throws Failure.
-std::string_view take_lanes(Method& method, const std::string& name, std::string_view text) {
-  constexpr std::string_view key = "lanes";
-  const char* const end = text.data() + text.size();
-  std::uint32_t lanes = 0;
-  const bool is_named = text.starts_with("lanes=");
-  const auto read = is_named ? std::from_chars(text.data() + key.size() + 1, end, lanes) : std::from_chars_result{};
-  if (!is_named || read.ec != std::errc() || read.ptr != end || lanes < 1 || lanes > order::most_lanes)
-    throw Failure("method '" + name + "' cannot be used ('" + std::string(text) +
-                  "' is not lanes=1 to lanes=" + std::to_string(order::most_lanes) + "), use one of these numbers");
-  method.lanes = lanes;
-  return key;
+/// Returns the values of a parameter with its name: "lanes=1 to lanes=1024".
+std::string values_of(const ParameterRow& row) {
+  const std::string name = std::string(row.name) + "=";
+  if (row.names.empty()) return name + std::to_string(row.least) + " to " + name + std::to_string(row.most);
+  std::string values;
+  for (const std::string_view each : row.names) values += (values.empty() ? "" : " or ") + name + std::string(each);
+  return values;
 }
 
-/// Sets a parameter `key=value` of `binned`, and returns the key. Throws Failure.
-std::string_view take_parameter(Method& method, const std::string& name, const std::string& text) {
+std::vector<const ParameterRow*> parameters_of(const MethodRow& method) {
+  std::vector<const ParameterRow*> rows;
+  for (const ParameterRow& each : agreement::parameter_rows)
+    if (each.method == method.method) rows.push_back(&each);
+  return rows;
+}
+
+/// Sets a parameter `key=value` of a method, and returns the key. Throws Failure.
+std::string take_parameter(sf_call& call, const MethodRow& method, const std::string& name, const std::string& text) {
   const auto* const other = std::ranges::find(other_spellings, text, [](const auto& each) { return each.first; });
-  const std::string_view parameter = other == other_spellings.end() ? text : other->second;
-  if (parameter == "bins=2" || parameter == "bins=3" || parameter == "bins=4")
-    method.bins = static_cast<std::uint32_t>(parameter.back() - '0');
-  else if (parameter == "sweep=single_sweep")
-    method.sweep = SF_SINGLE_SWEEP;
-  else if (parameter == "sweep=double_sweep")
-    method.sweep = SF_DOUBLE_SWEEP;
-  else
-    throw Failure(
-        "method '" + name + "' cannot be used ('" + text +
-        "' is not one of bins=2, bins=3, bins=4, sweep=single_sweep and sweep=double_sweep), choose among these");
-  return parameter.starts_with("bins") ? "bins" : "sweep";
+  const std::string parameter(other == other_spellings.end() ? text : other->second);
+  const std::string key = parameter.substr(0, parameter.find('='));
+  const std::string value = parameter.substr(std::min(key.size() + 1, parameter.size()));
+  std::string known;
+  for (const ParameterRow* each : parameters_of(method)) {
+    if (each->name == key && value != "0" && sf_call_set(&call, key.c_str(), value.c_str()) == SF_OK) return key;
+    known += (known.empty() ? "" : ", ") + values_of(*each);
+  }
+  throw Failure("method '" + name + "' cannot be used ('" + text + "' is not " + known + "), use one of these values");
 }
 
 }  // namespace
 
+std::string method_help() {
+  std::string text;
+  for (const MethodRow& method : agreement::methods()) {
+    text += (text.empty() ? "" : method.method == agreement::methods().back().method ? " or " : ", ");
+    text += method.merging.method;
+    for (const ParameterRow* each : parameters_of(method)) {
+      const std::string first = each->names.empty() ? std::to_string(each->by_default) : std::string(each->names[0]);
+      text += "[:" + std::string(each->name) + "=" + first;
+      for (std::size_t i = 1; i < each->names.size(); ++i) text += "|" + std::string(each->names[i]);
+      text += "]";
+    }
+  }
+  return text;
+}
+
 std::vector<std::string> built_methods() {
   std::vector<std::string> names;
-  for (const agreement::MethodRow& row : agreement::methods()) names.emplace_back(row.merging.method);
+  for (const MethodRow& row : agreement::methods()) names.emplace_back(row.merging.method);
   return names;
 }
 
-const agreement::MethodRow& row_named(const std::string& name) {
+const MethodRow& row_named(const std::string& name) {
   if (const auto* const row = agreement::find_method(family_of(name))) return *row;
   throw Failure(schedule::unknown_name("method", family_of(name), built_methods()));
 }
@@ -70,22 +87,26 @@ const agreement::MethodRow& row_named(const std::string& name) {
 bool promises_the_same_bits(const std::string& method) { return row_named(method).merging.is_associative; }
 
 Method method_named(const std::string& name) {
-  const agreement::MethodRow& row = row_named(name);
+  const MethodRow& row = row_named(name);
   const std::string head = family_of(name);
-  Method method{.id = static_cast<sf_method>(row.method)};
-  std::set<std::string_view> taken;
+  sf_call call = sf_call_default();
+  call.method = static_cast<sf_method>(row.method);
+  std::set<std::string> taken;
   for (std::size_t at = head.size(); at < name.size();) {
-    if (!row.has_bins && !row.has_lanes)
+    if (parameters_of(row).empty())
       throw Failure("method '" + name + "' cannot be used (" + head + " takes no parameters), use " + head);
     const std::size_t end = std::min(name.find(':', at + 1), name.size());
     const std::string text = name.substr(at + 1, end - at - 1);
-    const std::string_view key = row.has_lanes ? take_lanes(method, name, text) : take_parameter(method, name, text);
+    const std::string key = take_parameter(call, row, name, text);
     if (!taken.insert(key).second)
-      throw Failure("method '" + name + "' cannot be used (it gives " + std::string(key) +
-                    " twice), write each parameter once");
+      throw Failure("method '" + name + "' cannot be used (it gives " + key + " twice), write each parameter once");
     at = end;
   }
-  return method;
+  return detail::method_of(call);
+}
+
+agreement::MethodParameters parameters_of(const Method& method) {
+  return agreement::parameters_of(method, [](auto enumerator) { return enumerator; });
 }
 
 schedule::Merging merging_named(const std::string& method) {

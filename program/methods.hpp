@@ -8,22 +8,22 @@
 #include "steadfold/types.hpp"
 
 namespace steadfold::agreement {
+struct MethodParameters;
 struct MethodRow;
-}
+}  // namespace steadfold::agreement
 
 namespace steadfold::command {
 
-inline constexpr const char* method_help =
-    "tree[:lanes=1], exact (simulate assumes partial results of full width), "
-    "binned[:bins=3][:sweep=single_sweep|double_sweep] "
-    "or "
-    "plain";
+/// Returns the help text of an option that takes a method.
+std::string method_help();
 
 /// Return the names of all methods, and the library's value for a method's name. Throw Failure for unknown names.
 std::vector<std::string> built_methods();
 /// Returns a method's name without its parameters.
 inline std::string family_of(const std::string& method) { return method.substr(0, method.find(':')); }
 Method method_named(const std::string& name);
+/// Returns a method's parameters in the library's type.
+agreement::MethodParameters parameters_of(const Method& method);
 
 /// Returns the library's table row of a method, whatever its parameters. Throws Failure for unknown names.
 const agreement::MethodRow& row_named(const std::string& method);

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import options
 from tables import LANGUAGES, METHODS, ROOT, calls, classes, enumerations, listing, load, operations
 
 FENCES = {".c": "c", ".cpp": "cpp", ".f90": "fortran", ".py": "python"}
@@ -55,6 +56,27 @@ def commands():
     return table(["you want", "command"], [[each["want"], f"`{each['command']}`"] for each in load("calls.toml")["command"]])
 
 
+def default_of(option):
+    """The default value of an option, as its name or number in sf_call_set."""
+    if option.word and option.word[1] == option.default:
+        return option.word[0]
+    if option.list:
+        return "by operation and elements" if option.default else options.entries_of(option.list)[0].name
+    return {"text": "none", "guarantees": "none"}.get(option.kind, str(option.by_default or option.default or 0))
+
+
+def options_of_calls():
+    """A table of the options of sf_call_set, with their spelling in the languages."""
+    rows = []
+    for each in options.options():
+        cxx, python = f"`{{.{each.name} = ...}}`" if each.cxx_type else "", f"`{each.name}=`" if each.python else ""
+        if each.method:
+            cxx, python = f"`sf::{each.method}({{.{each.name} = ...}})`", f"`sf.{each.method}({each.name}=...)`"
+        fortran = {"": f"`{each.name}=`", "vectors": f"`{each.name}=`, not in MPI's shape"}.get(each.arguments, "")
+        rows.append([f"`{each.name}`", each.about, each.values, default_of(each), cxx, fortran, python])
+    return table(["option, field of `sf_call`", "meaning", "values", "default", "C++", "Fortran, in `options`", "Python"], rows)
+
+
 def shifted(paragraph):
     """A paragraph without the indentation of its first line. Lines of the preprocessor have none."""
     indent = re.match(" *", paragraph)[0]
@@ -76,7 +98,7 @@ def quoted(path, part):
 
 
 TABLES = {
-    "docs/calls.md": {"operations": lambda: index(calls()[0]), "calls": lambda: index(calls()[1]), "commands": commands},
+    "docs/calls.md": {"operations": lambda: index(calls()[0]), "calls": lambda: index(calls()[1]), "commands": commands, "options": options_of_calls},
     "docs/guarantees.md": {"methods": methods_of_operations, "operations": facts_of_operations, "classes": types_of_classes},
 }
 BEGIN, END = "<!-- {}: made by ./dev surface from surface/ -->\n", "<!-- end -->\n"

@@ -7,6 +7,7 @@ sys.dont_write_bytecode = True
 import c
 import cxx
 import fortran
+import options
 import pages
 import python
 from tables import ROOT
@@ -16,7 +17,7 @@ MADE = "Made by ./dev surface from the tables in surface/: edit the tables."
 
 def contents():
     """Every file that is generated, whole or in part, with its current text."""
-    files = {path: make(MADE) for language in (c, cxx, fortran, python) for path, make in language.FILES.items()}
+    files = {path: make(MADE) for language in (c, cxx, fortran, options, python) for path, make in language.FILES.items()}
     return files | pages.pages()
 
 

@@ -138,9 +138,7 @@ Json predicted(const SimulateOptions& options) {
                              .columns = options.width,
                              .root = collective == schedule::Collective::reduce ? 0 : agreement::all_ranks,
                              .collective = collective,
-                             .lanes = method.lanes,
-                             .bin_count = method.bins,
-                             .sweep = static_cast<agreement::Sweep>(method.sweep)};
+                             .parameters = parameters_of(method)};
   prediction::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
   scenario.counts = spread(options.distribution, options.elements, options.ranks);
   if (collective == schedule::Collective::reduce_scatter)
@@ -216,7 +214,8 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate.add_option("--collective", o->collective,
                       std::string(collective_help) + "; reduce_scatter (of the columns), scan or exscan");
   simulate.add_option("--distribution", o->distribution, distribution_help)->capture_default_str();
-  simulate.add_option("--method", o->method, method_help)->capture_default_str();
+  simulate.add_option("--method", o->method, method_help() + "; with exact, partial results have full width")
+      ->capture_default_str();
   simulate.add_option("--type", o->type, "f64 or f32")->capture_default_str();
   const auto profile = std::make_shared<std::string>();
   auto* const named =

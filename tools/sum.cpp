@@ -83,7 +83,7 @@ void add_sum(CLI::App& app, Action& action) {
   CLI::App& sum = *app.add_subcommand("sum", "Reduce a file to one number (also under mpirun)");
   const auto options = std::make_shared<SumOptions>();
   options->request.add_to(sum);
-  sum.add_option("--method", options->method, method_help)->capture_default_str();
+  sum.add_option("--method", options->method, method_help())->capture_default_str();
   sum.add_option("--schedule", options->schedule, schedule_help)->capture_default_str();
   sum.callback([options, &action] {
     options->request.check();

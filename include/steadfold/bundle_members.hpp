@@ -8,20 +8,6 @@
 
 namespace steadfold {
 
-/// The options of one member; the same on all ranks except for the layout's content.
-struct MemberOptions {
-  Method method = {};
-  Layout layout = {};
-  Guarantees require = {};
-  unsigned threads = 1;  ///< number of threads that read this rank's elements; may differ between ranks
-};
-
-/// The options that all members of a bundle share; the same on all ranks.
-struct BundleOptions {
-  std::optional<int> root = std::nullopt;  ///< the rank that gets the results; empty: all ranks
-  std::string schedule = {};               ///< a name listed by `steadfold schedules`; empty: the library chooses
-};
-
 namespace detail {
 
 /// One reduction of a bundle: its operator, the address of its elements, and its result.
@@ -132,8 +118,7 @@ class BundlePlan : public detail::BoundPlan {
     std::vector<sf_call> calls;
     for (const auto& member : members_) {
       calls.push_back(member->call());
-      calls.back().root = detail::root_of(options.root);
-      calls.back().schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
+      options.describe(calls.back());
       sizes_.push_back(member->size());
       own(member->holder());
     }

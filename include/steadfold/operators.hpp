@@ -308,23 +308,6 @@ inline void check(sf_status status, OperatorHolder* op = nullptr) {
   throw Error(status, sf_error_text());
 }
 
-/// Converts a root for the C interface. In the C interface -1 is SF_ALL_RANKS. In C++ -1, like every negative number,
-/// is not a rank and must be refused; it is converted to INT32_MIN, which the library shows as -1.
-inline std::int32_t root_of(const std::optional<int>& root) {
-  if (!root) return SF_ALL_RANKS;
-  return *root == SF_ALL_RANKS ? std::numeric_limits<std::int32_t>::min() : *root;
-}
-
-/// Returns the value of sf_call_default(), as a constant that the compiler can evaluate.
-constexpr sf_call call_of_defaults() {
-  sf_call call{};
-  call.size = sizeof call;
-  call.result_type = SF_AS_TYPE;
-  call.columns = 1;
-  call.root = SF_ALL_RANKS;
-  call.element_count = SF_UNKNOWN;
-  return call;
-}
 /// Returns the value of sf_arrays_default(), as a constant that the compiler can evaluate.
 constexpr sf_arrays arrays_of_nothing() {
   sf_arrays arrays{};
@@ -332,40 +315,12 @@ constexpr sf_arrays arrays_of_nothing() {
   return arrays;
 }
 
-template <class SomeOptions, class = void>
-inline constexpr bool have_layout = false;
-template <class SomeOptions>
-inline constexpr bool have_layout<SomeOptions, std::void_t<decltype(SomeOptions::layout)>> = true;
-template <class SomeOptions, class = void>
-inline constexpr bool have_method = false;
-template <class SomeOptions>
-inline constexpr bool have_method<SomeOptions, std::void_t<decltype(SomeOptions::method)>> = true;
-template <class SomeOptions, class = void>
-inline constexpr bool have_root = false;
-template <class SomeOptions>
-inline constexpr bool have_root<SomeOptions, std::void_t<decltype(SomeOptions::root)>> = true;
-
-/// Writes options of any of the option types into a call. The call then points into the options.
-template <class SomeOptions>
-void describe(const SomeOptions& options, sf_call& call) {
-  if constexpr (have_layout<SomeOptions>) options.layout.describe(call);
-  if constexpr (have_method<SomeOptions>) {
-    options.method.describe(call);
-    call.require = options.require.bits;
-    call.threads = options.threads;
-  }
-  if constexpr (have_root<SomeOptions>) {
-    call.root = root_of(options.root);
-    call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
-  }
-}
-
 /// Makes the C struct of a call, which points into `held` (the data of its operator) and `options`.
 template <class HeldOp, class SomeOptions>
 sf_call call_of(HeldOp& held, std::uint64_t rows, const SomeOptions& options) {
   sf_call call = call_of_defaults();
   held.describe(call);
-  describe(options, call);
+  options.describe(call);
   call.rows = rows;
   return call;
 }

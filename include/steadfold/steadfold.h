@@ -167,9 +167,9 @@ typedef struct sf_call {
   int commutative;           /* SF_USER: whether left op right equals right op left, in bits */
   int never_fails;           /* SF_USER: whether `user` always returns 0; then the ranks exchange no failures */
 
-  sf_layout layout; /* which rows this rank has; the same kind of layout on all ranks */
-  uint64_t rows;    /* rows on this rank, row-major, `columns` elements each. With SF_INTERVALS: the total of the
-                       intervals */
+  sf_layout layout;             /* which rows this rank has; the same kind of layout on all ranks */
+  uint64_t rows;                /* rows on this rank, row-major, `columns` elements each. With SF_INTERVALS: the total
+                                   of the intervals */
   const sf_interval* intervals; /* SF_INTERVALS: the rows of this rank, in the order in memory */
   size_t interval_count;
 

@@ -1,5 +1,5 @@
-// The types of arguments and results: methods, guarantees, layouts, options, views of elements, number formats, results
-// of several numbers, and errors. Included by steadfold.hpp, which is the header to include.
+// The types of arguments and results: views of elements, number formats, results of several numbers, and errors; with
+// options.hpp, methods, guarantees, layouts and options. Included by steadfold.hpp, which is the header to include.
 #pragma once
 
 #if __cplusplus < 201703L
@@ -25,6 +25,7 @@
 #endif
 
 #include "steadfold/operations.hpp"
+#include "steadfold/options.hpp"
 
 namespace steadfold {
 
@@ -38,175 +39,6 @@ class Error : public std::runtime_error {
 
  private:
   sf_status status_;
-};
-
-/// A method, which fixes the bits of a result; see docs/guarantees.md. A default-constructed Method is the default
-/// method of the call. A Method can be given in place of the options of any call: sf::sum(x, comm, sf::tree()).
-struct Method {
-  sf_method id = SF_AUTOMATIC;
-  std::uint32_t bins = 0;  // number of bins, only for binned
-  sf_sweep sweep = SF_SINGLE_SWEEP;
-  std::uint32_t lanes = 0;  // only for tree
-
-  void describe(sf_call& call) const noexcept {
-    call.method = id;
-    call.lanes = lanes;
-    call.bins = bins;
-    call.sweep = sweep;
-  }
-
-  template <class Options,
-            class = std::enable_if_t<std::is_aggregate_v<Options> && std::is_same_v<decltype(Options::method), Method>>>
-  constexpr operator Options() const {
-    Options options;
-    options.method = *this;
-    return options;
-  }
-};
-/// The parameter of `tree`: the number of lanes, 1 to 1024: sf::tree({.lanes = 16}).
-struct Tree {
-  std::uint32_t lanes = 1;
-};
-/// Combines elements in the binary tree over their indices, with any operator. With L lanes, element i belongs to lane
-/// i mod L: every lane is combined in a tree, then the results of the lanes. Lanes need a commutative operator.
-constexpr Method tree(Tree how = {}) { return {SF_TREE, 0, SF_SINGLE_SWEEP, how.lanes}; }
-/// Gives the correctly rounded value of a sum, mean, dot product or norm2.
-constexpr Method exact() { return {SF_EXACT}; }
-/// The parameters of `binned`: the number of bins, and how the largest term is found: sf::binned({.bins = 4, .sweep =
-/// SF_DOUBLE_SWEEP}).
-struct Binned {
-  std::uint32_t bins = 3;
-  sf_sweep sweep = SF_SINGLE_SWEEP;
-};
-/// gives the exact sum of terms that were rounded to the lowest of the bins; for all sums, mean, dot and norm2
-constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.bins, how.sweep}; }
-constexpr Method plain() { return {SF_PLAIN}; }  ///< gives no guarantee; for comparisons with other methods
-
-/// Guarantees: properties on which the bits of a call must not depend, for instance `sf::ranks | sf::layout`. A call
-/// that cannot give the guarantees is refused. docs/guarantees.md has the table of methods and guarantees.
-struct Guarantees {
-  std::uint32_t bits = 0;
-  /// Combines two sets of guarantees: the call must give both.
-  friend constexpr Guarantees operator|(Guarantees a, Guarantees b) { return {a.bits | b.bits}; }
-};
-namespace guarantees {
-inline constexpr Guarantees ranks{SF_RANKS};        ///< the number of ranks
-inline constexpr Guarantees threads{SF_THREADS};    ///< the number of threads
-inline constexpr Guarantees layout{SF_LAYOUT};      ///< which rank holds which elements
-inline constexpr Guarantees schedule{SF_SCHEDULE};  ///< the algorithm that exchanges partial results
-inline constexpr Guarantees library{SF_LIBRARY};    ///< the MPI library
-inline constexpr Guarantees target{SF_TARGET};      ///< the instruction set
-inline constexpr Guarantees release{SF_RELEASE};    ///< the release of Steadfold
-}  // namespace guarantees
-
-/// The options of a call within one process.
-struct LocalOptions {
-  Method method = {};
-  unsigned threads = 1;     ///< the largest number of threads made for this call to read the elements; does not change
-                            ///< the bits
-  Guarantees require = {};  ///< what the bits must not depend on; the call is refused if it cannot give this
-};
-
-/// A range of indices of the whole job: begin, ..., end - 1.
-using Interval = sf_interval;
-/// Says how the indices of one axis are distributed over the ranks along the axis; see steadfold.h.
-using GridAxis = sf_grid_axis;
-
-namespace detail {
-/// The indices of a rank's elements if all elements are in rank order.
-struct RankOrder {
-  Interval mine{};
-  std::uint64_t element_count = 0;
-};
-
-/// Finds the group of an object that has one, and the index of a rank's first row in the group. Specialised for groups
-/// in communicator.hpp, for workers in team.hpp, for MPI communicators in mpi.hpp.
-template <class C, class = void>
-struct GroupOf;
-
-}  // namespace detail
-
-/// Says which elements of the whole job this rank holds. Method `exact` needs no layout.
-class Layout {
- public:
-  /// Makes an unspecified layout, for methods that need none. Method `tree` then uses rank order, and finds the ranks'
-  /// first indices in each call.
-  Layout() = default;
-
-  /// Makes the layout in rank order: this rank has `rows` elements, which follow those of the lower ranks. Collective
-  /// over `communicator`.
-  template <class C, class = decltype(detail::GroupOf<C>::group(std::declval<const C&>()))>
-  static Layout contiguous(std::uint64_t rows, const C& communicator) {
-    const detail::RankOrder found = detail::GroupOf<C>::rank_order(rows, detail::GroupOf<C>::group(communicator));
-    return intervals({found.mine}, found.element_count);
-  }
-
-  /// Makes the layout of intervals: this rank has the elements of `mine`, in the order of its memory. All ranks
-  /// together must cover 0..N-1 exactly once.
-  static Layout intervals(std::vector<Interval> mine, std::uint64_t element_count = SF_UNKNOWN) {
-    Layout layout;
-    layout.kind_ = SF_INTERVALS;
-    layout.intervals_ = std::move(mine);
-    layout.element_count_ = element_count;
-    return layout;
-  }
-
-  /// Makes ScaLAPACK's block-cyclic distribution of `element_count` elements: `first_rank` gets the first block of
-  /// `block` elements, the next rank the next block, and so on; after the last rank comes rank 0. The ranks exchange
-  /// nothing about the layout.
-  static Layout block_cyclic(std::uint64_t element_count, std::uint64_t block, std::uint64_t first_rank = 0) {
-    const GridAxis axis[] = {{element_count, 0, block, first_rank}};
-    return grid(axis);
-  }
-
-  /// Makes the layout of an array of one to three axes, cut into one block for each rank of a grid. Along an axis of
-  /// extent n with p ranks, the first n % p ranks have one index more. Array indices, the ranks, and a rank's own
-  /// elements are in C order, as MPI_Cart_create numbers ranks: the last axis varies fastest. One entry of `ranks` may
-  /// be 0; it follows from the others and the number of ranks.
-  template <class N, class P, std::size_t axes>
-  static Layout blocks(const N (&extents)[axes], const P (&ranks)[axes]) {
-    static_assert(std::is_integral_v<N> && std::is_integral_v<P>, "extents and numbers of ranks must be integers");
-    GridAxis all[axes] = {};
-    for (std::size_t i = 0; i < axes; ++i)
-      all[i] = {static_cast<std::uint64_t>(extents[i]), static_cast<std::uint64_t>(ranks[i]), 0, 0};
-    return grid(all);
-  }
-
-  /// Makes the block-cyclic layout of an array: along every axis, blocks of any size go to the ranks in turn, as
-  /// ScaLAPACK distributes matrices.
-  template <std::size_t axes>
-  static Layout grid(const GridAxis (&all)[axes]) {
-    static_assert(axes <= SF_MOST_GRID_AXES, "a grid has one to three axes");
-    Layout layout;
-    layout.kind_ = SF_GRID;
-    layout.grid_.axis_count = axes;
-    std::copy(all, all + axes, layout.grid_.axes);
-    return layout;
-  }
-
-  void describe(sf_call& call) const noexcept {
-    call.layout = kind_;
-    call.grid = kind_ == SF_GRID ? &grid_ : nullptr;
-    call.element_count = element_count_;
-    call.intervals = intervals_.data();
-    call.interval_count = intervals_.size();
-  }
-
- private:
-  sf_layout kind_ = SF_ANYWHERE;
-  std::vector<Interval> intervals_;
-  sf_grid grid_{};
-  std::uint64_t element_count_ = SF_UNKNOWN;
-};
-
-/// The options of a call. All options except the layout's content and `threads` must be the same on all ranks.
-struct Options {
-  Method method = {};
-  Layout layout = {};
-  std::optional<int> root = std::nullopt;  ///< the rank that gets the result; empty: all ranks
-  std::string schedule = {};               ///< a name listed by `steadfold schedules`; empty: the library chooses
-  Guarantees require = {};  ///< what the bits must not depend on; the call is refused if it cannot give this
-  unsigned threads = 1;     ///< threads that read this rank's elements; does not change the bits
 };
 
 template <class T>

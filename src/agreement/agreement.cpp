@@ -206,12 +206,13 @@ std::optional<order::Layout> layout_of(const Call& call, const Description& desc
 /// they are on one rank. Intervals in rank order touch when they are merged, and so are never too many.
 void require_few_values_of_lanes(const order::Layout& layout, const Description& description,
                                  const std::string& where) {
-  if (description.lanes <= 1 || layout.in_rank_order()) return;
+  if (description.parameters.lanes <= 1 || layout.in_rank_order()) return;
   Count values = 0;
   for (Rank rank = 0; rank < layout.rank_count(); ++rank) {
-    for (const order::Interval rows : layout.intervals(rank)) values += order::most_values(rows, description.lanes);
+    for (const order::Interval rows : layout.intervals(rank))
+      values += order::most_values(rows, description.parameters.lanes);
     if (values <= most_bytes_of_a_layout / std::max<Bytes>(description.row_bytes(), 1)) continue;
-    throw Failure(Status::unsupported, where + std::to_string(description.lanes) +
+    throw Failure(Status::unsupported, where + std::to_string(description.parameters.lanes) +
                                            " lanes in this layout (the ranks would send more than " +
                                            std::to_string(most_bytes_of_a_layout >> 20) +
                                            " MiB, since blocks of few laps cannot be combined " +

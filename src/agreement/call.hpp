@@ -12,6 +12,7 @@
 
 #include "agreement/failure.hpp"
 #include "agreement/methods.hpp"
+#include "agreement/parameters.hpp"
 #include "arithmetic/operator.hpp"
 #include "arithmetic/partial.hpp"
 #include "arithmetic/rows/strides.hpp"
@@ -43,7 +44,6 @@ constexpr Collective reduction_to(Rank root) noexcept {
   return root == all_ranks ? Collective::allreduce : Collective::reduce;
 }
 
-inline constexpr std::uint32_t default_bin_count = 3;
 inline constexpr unsigned most_threads = 4096;  // largest number of threads for which a rank may ask
 
 /// Describes where a call's operands are if its rows are not contiguous. The axes are in C order: first the axes of
@@ -95,9 +95,7 @@ struct Call {
 
   std::span<const std::byte> initial = {};  // one element of the result, the initial value; empty: none
 
-  std::uint32_t lanes = 0;      // tree: 1 to order::most_lanes; 0 and 1: the tree without lanes
-  std::uint32_t bin_count = 0;  // number of bins for method binned: 2 to 4, or 0 for default_bin_count
-  Sweep sweep = Sweep::single_sweep;
+  MethodParameters parameters;
 
   Guarantees require = guarantee::none;  // guarantees without which the call is refused; they may differ between ranks
 

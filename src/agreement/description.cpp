@@ -81,7 +81,9 @@ std::uint64_t hash_of_initial(const Call& call) noexcept {
   return std::max<std::uint64_t>(hash, 1);
 }
 
-std::string_view sweep_name(Sweep sweep) { return sweep == Sweep::double_sweep ? "double_sweep" : "single_sweep"; }
+std::string text_of(const ParameterRow& row, std::uint64_t value) {
+  return value < row.names.size() ? std::string(row.names[value]) : std::to_string(value);
+}
 
 std::string text_of_count(std::uint64_t count) {
   return count == arithmetic::unknown_count ? "unknown" : std::to_string(count);
@@ -136,11 +138,7 @@ Description describe(const Call& call) noexcept {
     d.groups = call.array->labels.groups;
   }
   if (!call.initial.empty()) d.initial = hash_of_initial(call);
-  d.lanes = std::max(call.lanes, 1u);
-  if (row_of(d.method).has_bins) {
-    d.bin_count = call.bin_count == 0 ? default_bin_count : call.bin_count;
-    d.sweep = call.sweep;
-  }
+  d.parameters = with_defaults(call.parameters, d.method);
   return d;
 }
 
@@ -173,10 +171,9 @@ std::string difference(const Description& mine, const Description& other) {
     const bool have_both = mine.initial != 0 && other.initial != 0;
     return have_both ? "different initial values" : "an initial value against none";
   }
-  if (mine.lanes != other.lanes) return differ("lanes", std::to_string(mine.lanes), std::to_string(other.lanes));
-  if (mine.bin_count != other.bin_count)
-    return differ("bins", std::to_string(mine.bin_count), std::to_string(other.bin_count));
-  if (mine.sweep != other.sweep) return differ("sweep", sweep_name(mine.sweep), sweep_name(other.sweep));
+  for (std::size_t i = 0; i < std::size(parameter_rows); ++i)
+    if (const auto a = words_of(mine.parameters)[i], b = words_of(other.parameters)[i]; a != b)
+      return differ(parameter_rows[i].name, text_of(parameter_rows[i], a), text_of(parameter_rows[i], b));
   if (mine.layout != other.layout) return differ("layout", layout_name(mine.layout), layout_name(other.layout));
   if (mine.grid != other.grid) return "grids with different axes";
   if (asked_name(mine.collective) != asked_name(other.collective))
@@ -213,7 +210,7 @@ bool order_free(const Description& description) noexcept {
 }
 
 schedule::Merging merging_of(const Description& description) noexcept {
-  schedule::Merging merging = merging_of(row_of(description.method), description.sweep);
+  schedule::Merging merging = merging_of(row_of(description.method), description.parameters.sweep);
   merging.is_associative = merging.is_associative || order_free(description);
   const bool has_own_rows = description.array == ArrayForm::masked_elements || description.deals_rows();
   const bool has_only_sums = !has_own_rows && !arithmetic::has_several_sums(description.operation);
@@ -238,7 +235,7 @@ bool numbers_rows_of_groups(const Description& description) noexcept {
 }
 
 bool has_first_sweep(const Description& description) noexcept {
-  return description.sweep == Sweep::double_sweep || numbers_rows_of_groups(description);
+  return description.parameters.sweep == Sweep::double_sweep || numbers_rows_of_groups(description);
 }
 
 bool needs_lists(const Description& description) noexcept {

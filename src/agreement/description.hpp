@@ -9,29 +9,13 @@
 #include <type_traits>
 
 #include "agreement/call.hpp"
+#include "agreement/whole_word.hpp"
 
 namespace steadfold::agreement {
 
-/// A value of an enumeration or of a small type, stored in a whole word, so that there is no padding after it.
-template <class T>
-class WholeWord {
- public:
-  constexpr WholeWord() = default;
-  constexpr WholeWord(T value) noexcept {  // NOLINT(google-explicit-constructor)
-    if constexpr (std::is_signed_v<T>)
-      word_ = static_cast<std::make_unsigned_t<T>>(value);  // avoids a sign extension
-    else
-      word_ = static_cast<std::uint64_t>(value);
-  }
-  constexpr operator T() const noexcept { return static_cast<T>(word_); }  // NOLINT(google-explicit-constructor)
+inline constexpr std::size_t description_words = 19 + std::size(parameter_rows);
 
- private:
-  std::uint64_t word_ = 0;
-};
-
-inline constexpr std::size_t description_words = 22;
-
-/// The facts about a call that must be equal on all ranks, as 22 words that can be compared, hashed and sent.
+/// The facts about a call that must be equal on all ranks, as words that can be compared, hashed and sent.
 struct Description {
   WholeWord<arithmetic::Operation> operation;
   WholeWord<Method> method;  // the method of the call; never `automatic`
@@ -47,10 +31,8 @@ struct Description {
   std::uint64_t schedule = 0;       // hash of the name of the schedule
   WholeWord<bool> commutes;
   WholeWord<bool> may_fail;
-  std::uint64_t initial = 0;  // hash of the initial value; 0: none
-  Count lanes = 1;
-  Count bin_count = 0;  // number of bins, with the default filled in; 0 for methods without bins
-  WholeWord<Sweep> sweep;
+  std::uint64_t initial = 0;    // hash of the initial value; 0: none
+  MethodParameters parameters;  // of the call's method, with the defaults filled in
   WholeWord<Collective> collective;
   std::uint64_t blocks = 0;  // hash of the blocks
   WholeWord<ArrayForm> array;

@@ -101,7 +101,7 @@ bool keeps_rows(const Description& d, const MergedRows& merged) {
   constexpr Count most_of_a_rank = 4;
   constexpr Count most_narrow = 8;  // number of columns up to which rows count as narrow
   const bool is_plain_sum = d.operation == Operation::sum && is_double_or_float(d.type) && d.result_type == d.type &&
-                            d.array == ArrayForm::none && d.sweep == arithmetic::Sweep::single_sweep;
+                            d.array == ArrayForm::none && d.parameters.sweep == arithmetic::Sweep::single_sweep;
   return is_plain_sum && row_of(d.method).may_keep_rows && !is_scan(d.collective) && d.columns > most_narrow &&
          merged.rows > 1 && merged.rows <= arithmetic::most_kept_rows &&
          merged.rows <= most_of_a_rank * static_cast<Count>(merged.ranks);
@@ -111,7 +111,7 @@ bool keeps_rows(const Description& d, const MergedRows& merged) {
 /// are rounded once.
 bool has_small_groups(const Description& d, Count columns) {
   const bool is_sum = (d.operation == Operation::sum || d.operation == Operation::dot) && is_double_or_float(d.type) &&
-                      is_double_or_float(d.result_type) && d.sweep == arithmetic::Sweep::single_sweep;
+                      is_double_or_float(d.result_type) && d.parameters.sweep == arithmetic::Sweep::single_sweep;
   return d.deals_rows() && is_sum && row_of(d.method).rounds_once && columns < arithmetic::ColumnBuilders::no_column;
 }
 
@@ -130,7 +130,7 @@ std::vector<order::Index> starts_of(const order::Layout* layout) {
 std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
                                                    Count columns, const MergedRows& merged) {
   if (keeps_rows(description, merged))
-    return arithmetic::make_kept_rows(description.type, static_cast<int>(description.bin_count), columns);
+    return arithmetic::make_kept_rows(description.type, static_cast<int>(description.parameters.bins), columns);
   require_result_type(description);
   const bool has_masked_elements = description.array == ArrayForm::masked_elements;
   // Whether every column may have other rows than the columns beside it.

@@ -90,8 +90,9 @@ Kind make_tree(const Description& description, const Operator& op, Count columns
   require_operator(description, op, row_of(operation).served_by.tree);
   if (arithmetic::is_location(operation))
     unsupported(description, "no order of combining changes its bits), let the library choose the method");
-  Kind tree = description.lanes > 1 ? arithmetic::make_tree_with_lanes(op, columns, description.lanes)
-                                    : arithmetic::make_tree(op, columns);
+  Kind tree = description.parameters.lanes > 1
+                  ? arithmetic::make_tree_with_lanes(op, columns, description.parameters.lanes)
+                  : arithmetic::make_tree(op, columns);
   return arithmetic::make_tree_result(std::move(tree), operation, description.type, columns);
 }
 
@@ -123,12 +124,12 @@ Kind make_binned(const Description& description, const Operator& /*op*/, Count c
   if (arithmetic::has_several_sums(description.operation))
     unsupported(description, "its result is made from exact sums), use method exact");
   const Operation operation = description.operation;
-  const auto bin_count = static_cast<int>(description.bin_count);
+  const auto bin_count = static_cast<int>(description.parameters.bins);
   const Operation made = arithmetic::is_dot(operation) ? Operation::dot : operation;
   if (description.deals_rows())
     return arithmetic::make_binned_of_dealt(made, description.type, description.result_type, bin_count, columns);
-  return arithmetic::make_binned(made, description.type, description.result_type, bin_count, description.sweep,
-                                 columns);
+  return arithmetic::make_binned(made, description.type, description.result_type, bin_count,
+                                 description.parameters.sweep, columns);
 }
 
 Kind make_plain(const Description& description, const Operator& op, Count columns) {
@@ -143,7 +144,6 @@ constexpr std::array<MethodRow, 4> all_methods = {{
      .bits_version = "tree-1",
      .keeps = guarantee::all,
      .needs_indices = true,
-     .has_lanes = true,
      .make = make_tree},
     {.method = Method::exact,
      .merging = {.method = "exact", .offers_words = true},
@@ -158,7 +158,7 @@ constexpr std::array<MethodRow, 4> all_methods = {{
      .bits_version = "binned-1",
      .keeps = guarantee::all,
      .rounds_once = true,
-     .has_bins = true,
+     .has_sweep = true,
      .may_keep_rows = true,
      .make = make_binned},
     {.method = Method::plain,
@@ -185,7 +185,7 @@ const MethodRow* find_method(std::string_view name) noexcept {
 
 schedule::Merging merging_of(const MethodRow& row, Sweep sweep) noexcept {
   schedule::Merging merging = row.merging;
-  if (row.has_bins && sweep == Sweep::single_sweep) merging.offers_words = false;
+  if (row.has_sweep && sweep == Sweep::single_sweep) merging.offers_words = false;
   return merging;
 }
 

@@ -27,8 +27,7 @@ struct MethodRow {
   Guarantees keeps;
   bool needs_indices = false;      // whether the bits depend on which row has which index
   bool rounds_once = false;        // whether the method keeps all bits until the end; if so, the method makes only sums
-  bool has_lanes = false;          // has a number of lanes
-  bool has_bins = false;           // whether calls may choose a number of bins and a sweep
+  bool has_sweep = false;          // whether calls may choose a sweep
   bool has_absolute_sums = false;  // whether the method takes the absolute values of doubles and floats itself
   // Whether partials of few rows may be the rows themselves (arithmetic/exact/kept_rows).
   bool may_keep_rows = false;
@@ -46,8 +45,8 @@ const MethodRow& row_of(Method method) noexcept;
 /// Returns the method with this name, or null.
 const MethodRow* find_method(std::string_view name) noexcept;
 
-/// Returns the row's `merging` for calls with this sweep. If the method has bins, the transport can add its partials as
-/// words only with a double sweep, which gives all ranks the same window.
+/// Returns the row's `merging` for calls with this sweep. If the method has a sweep, the transport can add its partials
+/// as words only with a double sweep, which gives all ranks the same window.
 schedule::Merging merging_of(const MethodRow& row, arithmetic::Sweep sweep) noexcept;
 
 std::string_view name_of(Method method) noexcept;

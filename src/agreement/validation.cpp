@@ -1,5 +1,7 @@
 #include "agreement/validation.hpp"
 
+#include <algorithm>
+
 #include "agreement/guarantees.hpp"
 #include "agreement/initial_value.hpp"
 #include "arithmetic/binned/bins.hpp"
@@ -13,8 +15,6 @@ using arithmetic::Operation;
 using arithmetic::Type;
 
 namespace {
-
-bool has_bins(const Call& call) { return row_of(resolved_method(call)).has_bins; }
 
 [[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
 
@@ -30,14 +30,39 @@ void require_settings() {
          known + ", or leave it unset");
 }
 
+constexpr const ParameterRow& parameter(std::string_view name) {
+  return *std::ranges::find(parameter_rows, name, &ParameterRow::name);
+}
+static_assert(parameter("lanes").most == order::most_lanes);
+static_assert(parameter("bins").least == arithmetic::fewest_bins && parameter("bins").most == arithmetic::most_bins);
+
+/// Returns why a parameter cannot have this value, as an error text.
+std::string fault_of(const ParameterRow& row, std::uint64_t value) {
+  const std::string given = std::to_string(value);
+  if (!row.names.empty())
+    return std::string(row.name) + " " + given + " is unknown (the last value is " + std::to_string(row.most) +
+           "), begin with sf_call_init";
+  return given + " " + std::string(row.name) + " (method " + std::string(name_of(row.method)) + " takes " +
+         std::to_string(row.least) + " to " + std::to_string(row.most) + "), give one of these numbers, or 0 for " +
+         std::to_string(row.by_default);
+}
+
+/// Checks the parameters of the call's method, and that the enumerators of every method are known.
+void validate_parameters(const Call& call) {
+  const ParameterWords words = words_of(call.parameters);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const ParameterRow& row = parameter_rows[i];
+    if (words[i] == 0 || (row.least <= words[i] && words[i] <= row.most)) continue;
+    if (!row.names.empty() || row.method == resolved_method(call)) refuse(fault_of(row, words[i]));
+  }
+}
+
 /// Checks the lanes, which permute the elements.
 void validate_lanes(const Call& call) {
-  if (call.lanes <= 1) return;
-  const std::string lanes = std::to_string(call.lanes) + " lanes";
+  if (call.parameters.lanes <= 1) return;
+  const std::string lanes = std::to_string(call.parameters.lanes) + " lanes";
   const MethodRow& method = row_of(resolved_method(call));
-  if (call.lanes > order::most_lanes)
-    refuse(lanes + " (method tree has 1 to " + std::to_string(order::most_lanes) + "), give one of these numbers");
-  if (!method.has_lanes)
+  if (method.method != Method::tree)
     throw Failure(Status::unsupported, lanes + " with method " + std::string(method.merging.method) +
                                            " (only tree deals elements to lanes), name method tree or give no lanes");
   if (call.operation == Operation::user && !call.user.commutative)
@@ -59,7 +84,8 @@ void validate_share(const Call& call, Rank rank_count) {
   if (call.root != all_ranks && call.collective != Collective::reduce)
     refuse("root " + std::to_string(call.root) + " of " + name +
            " (in this collective every rank gets its own result), leave out the root");
-  if (is_scan(call.collective) && has_bins(call) && call.sweep == Sweep::double_sweep)
+  if (is_scan(call.collective) && row_of(resolved_method(call)).has_sweep &&
+      call.parameters.sweep == Sweep::double_sweep)
     refuse("the double sweep cannot be used in " + name +
            " (the largest term of all ranks is not the largest term of the first ranks), use the " + "single sweep");
   if (call.collective != Collective::reduce_scatter) return;
@@ -160,14 +186,11 @@ void validate(const Call& call, Rank rank_count) {
     refuse("an element count of " + std::to_string(call.element_count) + " (no job has more rows than " +
            std::to_string(order::most_elements) + "), give the number of rows of the whole job, or leave it unknown");
   validate_share(call, rank_count);
+  validate_parameters(call);
   validate_lanes(call);
   require_initial(call);
   if (call.layout == LayoutKind::row_per_rank) require_row_per_rank(call, static_cast<Count>(rank_count));
   require_threads(call.threads);
-  if (has_bins(call) && call.bin_count != 0 &&
-      (call.bin_count < arithmetic::fewest_bins || call.bin_count > arithmetic::most_bins))
-    refuse(std::to_string(call.bin_count) +
-           " bins (method binned keeps 2, 3 or 4), give one of these numbers, or 0 for the default of 3");
   require_kept(call);
   const bool has_grid = call.layout == LayoutKind::grid;
   if (has_grid && call.grid == nullptr)

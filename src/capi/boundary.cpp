@@ -96,7 +96,6 @@ Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Ar
                 std::optional<order::Grid>& grid) {
   using agreement::LayoutKind;
   using agreement::Method;
-  using arithmetic::Sweep;
   using arithmetic::Type;
   if (given == nullptr) throw no_call();
   sf_call room;
@@ -123,9 +122,7 @@ Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Ar
             .layout = own<SF_GRID, LayoutKind::grid>(call->layout, "layout"),
             .rows = call->rows,
             .intervals = intervals_of(*call),
-            .lanes = call->lanes,
-            .bin_count = call->bins,
-            .sweep = own<SF_DOUBLE_SWEEP, Sweep::double_sweep>(call->sweep, "sweep"),
+            .parameters = agreement::parameters_of(*call, [](const auto& field) { return number(field); }),
             .require = call->require,
             .threads = std::max(call->threads, 1u)};
   if (call->arrays != nullptr) take_arrays(*call->arrays, made, array.emplace());

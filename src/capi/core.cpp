@@ -74,8 +74,8 @@ bool same_bytes(const sf_call& a, const sf_call& b) noexcept {
 static_assert(offsetof(sf_call, root) - offsetof(sf_call, operation) == 24 &&
               offsetof(sf_call, collective) - offsetof(sf_call, threads) == 12 &&
               offsetof(sf_call, initial) - offsetof(sf_call, writes_right) == 8);
-// A new field takes reserved bytes, which `whole` refuses unless they are 0. Then are_alike has to compare the field.
-static_assert(sizeof(sf_call) - offsetof(sf_call, reserved) == 2 * sizeof(std::uint32_t));
+// New fields take reserved bytes, which follow `initial` without padding.
+static_assert(sizeof(sf_call) - offsetof(sf_call, initial) == sizeof(void*) + 2 * sizeof(std::uint32_t));
 
 /// Whether two calls with a built-in operator differ only in their rows.
 bool are_alike(const sf_call& a, const sf_call& b) noexcept {
@@ -84,7 +84,7 @@ bool are_alike(const sf_call& a, const sf_call& b) noexcept {
          same_bytes<offsetof(sf_call, threads), offsetof(sf_call, collective) + sizeof a.collective>(a, b) &&
          same_bytes<offsetof(sf_call, writes_right), offsetof(sf_call, initial)>(a, b) && a.schedule == nullptr &&
          b.schedule == nullptr && a.arrays == nullptr && b.arrays == nullptr && a.initial == nullptr &&
-         b.initial == nullptr;
+         b.initial == nullptr && same_bytes<offsetof(sf_call, initial) + sizeof a.initial, sizeof(sf_call)>(a, b);
 }
 
 bool is_repeated(const sf_call& call, const Data& data) {

@@ -121,11 +121,10 @@ std::size_t entry_of(sf_list list, std::string_view name, std::string_view what)
     throw Failure(Status::invalid_argument, "list " + std::to_string(number(list)) + " is unknown (the last list is " +
                                                 std::to_string(SF_LIST_OPTIONS) + "), give a value of sf_list");
   const std::string_view asked = name_now(list, name);
-  std::string known;
-  for (std::size_t i = 0; i < size_of(list); ++i) {
+  for (std::size_t i = 0; i < size_of(list); ++i)
     if (name_in(list, i) == asked) return i;
-    known.append(i == 0 ? "" : ", ").append(name_in(list, i));
-  }
+  std::string known;
+  for (std::size_t i = 0; i < size_of(list); ++i) known.append(i == 0 ? "" : ", ").append(name_in(list, i));
   throw Failure(Status::invalid_argument, "unknown " + std::string(what) + " '" + std::string(name) + "' (known are " +
                                               known + "), choose one of these");
 }

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <string_view>
 
 #include "agreement/failure.hpp"
 #include "capi/boundary.hpp"
 #include "capi/names.hpp"
+#include "capi/option_rows.hpp"
 #include "capi/sized.hpp"
 #include "steadfold/operators.hpp"
 
@@ -23,99 +23,51 @@ using agreement::Failure;
                                               " (the option takes " + option.values + "), give one of these values");
 }
 
-template <class Number>
-Number number_in(const Option& option, std::string_view value, Number least, Number most) {
-  Number found{};
+/// Returns the number that a text stands for. 0 is always accepted: it stands for the default if it is below `least`.
+std::uint64_t number_in(const Option& option, std::string_view value) {
+  if (!option.word.empty() && value == option.word) return option.word_number;
+  std::uint64_t found = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), found);
-  if (error != std::errc() || end != value.data() + value.size() || found < least || found > most)
-    refuse(option, value);
+  const bool is_in_range = found == 0 || (option.least <= found && found <= option.most);
+  if (error != std::errc() || end != value.data() + value.size() || !is_in_range) refuse(option, value);
   return found;
 }
 
-/// Sets a field that is a number from `least` to `most`.
-template <auto field, auto least, auto most = std::numeric_limits<decltype(least)>::max()>
-void set_number(sf_call& call, const Option& option, const char* value) {
-  call.*field = number_in(option, value, least, most);
-}
-/// Sets a field that is an enumerator, by the enumerator's name.
-template <auto field, sf_list list>
-void set_enumerator(sf_call& call, const Option& option, const char* value) {
-  using Enumeration = std::remove_reference_t<decltype(call.*field)>;
-  call.*field = static_cast<Enumeration>(entry_of(list, value, option.name));
-}
-/// Sets a field that is a text, to the caller's text.
-template <const char* sf_call::*field>
-void set_text(sf_call& call, const Option& /*option*/, const char* value) {
-  call.*field = value;
-}
-
-void set_root(sf_call& call, const Option& option, const char* value) {
-  call.root = std::strcmp(value, "all") == 0
-                  ? SF_ALL_RANKS
-                  : number_in(option, value, std::int32_t{0}, std::numeric_limits<std::int32_t>::max());
-}
-
-void set_element_count(sf_call& call, const Option& option, const char* value) {
-  call.element_count = std::strcmp(value, "unknown") == 0
-                           ? SF_UNKNOWN
-                           : number_in(option, value, std::uint64_t{0}, std::uint64_t{SF_UNKNOWN - 1});
-}
-
-/// Sets `require` from names separated by commas. An empty text means no guarantees.
-void set_require(sf_call& call, const Option& option, const char* value) {
-  std::uint32_t bits = 0;
+/// Returns the bits of guarantees whose names are separated by commas. An empty text means no guarantees.
+std::uint64_t guarantees_in(const Option& option, std::string_view value) {
+  std::uint64_t bits = 0;
   std::string_view left = value;
   while (!left.empty()) {
     const std::size_t comma = left.find(',');
-    bits |= 1u << entry_of(SF_LIST_GUARANTEES, left.substr(0, comma), "guarantee");
+    bits |= std::uint64_t{1} << entry_of(SF_LIST_GUARANTEES, left.substr(0, comma), "guarantee");
     if (comma + 1 == left.size()) refuse(option, value);
     left = comma == std::string_view::npos ? std::string_view() : left.substr(comma + 1);
   }
-  call.require = bits;
+  return bits;
 }
 
-constexpr const char* flag = "0 or 1";
-constexpr const char* count = "a number";
-constexpr const char* arrays = "arrays";
-constexpr const char* vectors = "vectors";
+std::uint64_t value_of(const Option& option, std::string_view value) {
+  switch (option.kind) {
+    case Option::Kind::enumerator: return entry_of(option.list, value, option.name);
+    case Option::Kind::guarantees: return guarantees_in(option, value);
+    default: return number_in(option, value);
+  }
+}
 
-constexpr Option all[] = {
-    {"operation", "the operation that is computed", "the name of an operation",
-     set_enumerator<&sf_call::operation, SF_LIST_OPERATIONS>, arrays},
-    {"method", "the method, which fixes the bits", "the name of a method",
-     set_enumerator<&sf_call::method, SF_LIST_METHODS>},
-    {"type", "the type of elements", "the name of a type", set_enumerator<&sf_call::type, SF_LIST_TYPES>, arrays},
-    {"result_type", "the type of results", "the name of a type", set_enumerator<&sf_call::result_type, SF_LIST_TYPES>,
-     arrays},
-    {"columns", "elements in a row", count, set_number<&sf_call::columns, std::uint64_t{0}>, arrays},
-    {"root", "the rank that gets the result", "a rank or all", set_root},
-    {"schedule", "the algorithm that exchanges partial results",
-     "the name of a schedule, with or without parameters, auto, or mpich", set_text<&sf_call::schedule>},
-    {"element_count", "the number of rows of the whole job", "a number or unknown", set_element_count},
-    {"element_bytes", "the size in bytes of an element of type bytes", count,
-     set_number<&sf_call::element_bytes, std::size_t{0}>, arrays},
-    {"operator_name", "the name by which ranks compare their user operators", "any text",
-     set_text<&sf_call::operator_name>},
-    {"commutative", "whether the user operator is commutative", flag, set_number<&sf_call::commutative, 0, 1>},
-    {"never_fails", "whether the user operator always returns 0", flag, set_number<&sf_call::never_fails, 0, 1>},
-    {"writes_right", "whether the user operator writes over its right operand", flag,
-     set_number<&sf_call::writes_right, std::int32_t{0}, std::int32_t{1}>},
-    {"layout", "which rows of the job this rank has", "the name of a layout",
-     set_enumerator<&sf_call::layout, SF_LIST_LAYOUTS>, vectors},
-    {"rows", "the number of rows of this rank", count, set_number<&sf_call::rows, std::uint64_t{0}>, arrays},
-    {"require", "guarantees: properties of a run on which the bits must not depend",
-     "names of guarantees, separated by commas", set_require},
-    {"threads", "the number of threads that read this rank's rows", count,
-     set_number<&sf_call::threads, std::uint32_t{0}>},
-    {"bins", "the number of bins of method binned", "2, 3, 4, or 0 for the library's choice",
-     set_number<&sf_call::bins, std::uint32_t{0}, std::uint32_t{4}>},
-    {"sweep", "how method binned finds the largest term", "the name of a sweep",
-     set_enumerator<&sf_call::sweep, SF_LIST_SWEEPS>},
-    {"collective", "which ranks get which results", "the name of a collective",
-     set_enumerator<&sf_call::collective, SF_LIST_COLLECTIVES>, vectors},
-    {"lanes", "the number of lanes of method tree", "a number from 1 to 1024, or 0 for 1",
-     set_number<&sf_call::lanes, std::uint32_t{0}, std::uint32_t{1024}>},
-};
+/// Sets the option's field: a text to the caller's text, other fields to a number.
+void set(sf_call& call, const Option& option, const char* value) {
+  std::byte* const field = reinterpret_cast<std::byte*>(&call) + option.offset;
+  if (option.kind == Option::Kind::text) {
+    std::memcpy(field, &value, sizeof value);
+    return;
+  }
+  const std::uint64_t number = value_of(option, value);
+  const auto half = static_cast<std::uint32_t>(number);
+  if (option.bytes == sizeof half)
+    std::memcpy(field, &half, sizeof half);
+  else
+    std::memcpy(field, &number, sizeof number);
+}
 
 const std::byte* bytes_of(const sf_call& call) { return reinterpret_cast<const std::byte*>(&call); }
 
@@ -135,7 +87,7 @@ void give_back(const sf_call& changed, const Option& option, sf_call& callers) {
 
 }  // namespace
 
-std::span<const Option> options() noexcept { return all; }
+std::span<const Option> options() noexcept { return option_rows; }
 
 }  // namespace steadfold::capi
 
@@ -150,7 +102,7 @@ extern "C" sf_status sf_call_set(sf_call* call, const char* option, const char* 
     const Option& named = options()[entry_of(SF_LIST_OPTIONS, option, "option")];
     sf_call room;
     sf_call changed = whole(*call, room);
-    named.set(changed, named, value);
+    set(changed, named, value);
     give_back(changed, named, *call);
   });
 }

@@ -17,8 +17,9 @@ const sf_arrays& completed(const sf_arrays& given, sf_arrays& room);
 
 /// Whether fields are set that only a newer release knows.
 inline bool has_unknown(const sf_call& call) noexcept {
-  static_assert(sizeof call.reserved == 2 * sizeof(std::uint32_t));
-  return (call.reserved[0] | call.reserved[1]) != 0;
+  std::uint32_t set = 0;
+  for (const std::uint32_t each : call.reserved) set |= each;
+  return set != 0;
 }
 inline bool has_unknown(const sf_arrays& /*arrays*/) noexcept { return false; }
 

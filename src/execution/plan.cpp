@@ -63,9 +63,9 @@ std::string text_of(const Member& member) {
   return std::string(arithmetic::name_of(d.operation)) + " over " + std::to_string(member.element_count) + " rows of " +
          std::to_string(d.columns) + " x " + std::string(arithmetic::name_of(d.type)) + " with method " +
          std::string(name_of(d.method)) +
-         (d.sweep == Sweep::double_sweep ? ", with the largest term found in a first sweep\n"
-          : numbers_rows_of_groups(d)    ? ", with the rows of each group counted in a first sweep\n"
-                                         : "\n");
+         (d.parameters.sweep == Sweep::double_sweep ? ", with the largest term found in a first sweep\n"
+          : numbers_rows_of_groups(d)               ? ", with the rows of each group counted in a first sweep\n"
+                                                    : "\n");
 }
 
 Bytes survey_bytes(std::span<const std::unique_ptr<RowsPayload>> members) {

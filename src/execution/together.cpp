@@ -159,7 +159,7 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, RowsPayload& ro
   // post partials
   const bool reads_rows = member.layout->in_rank_order() && has_layout_of_indices(d) &&
                           !arithmetic::has_second(d.operation) && d.array == agreement::ArrayForm::none &&
-                          d.sweep == arithmetic::Sweep::single_sweep;
+                          d.parameters.sweep == arithmetic::Sweep::single_sweep;
   const Bytes all_bytes = member.element_count * d.row_bytes();
   if (reads_rows && member.element_count <= most_rows && all_bytes <= most_rows_bytes) {
     const auto kind = make_kind(d, rows.op(), d.columns);

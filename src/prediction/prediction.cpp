@@ -79,7 +79,7 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
 }
 
 std::optional<Scenario> first_sweep_of(const Scenario& scenario) {
-  if (scenario.description.sweep == Sweep::single_sweep) return std::nullopt;
+  if (scenario.description.parameters.sweep == Sweep::single_sweep) return std::nullopt;
   const Call call = agreement::first_sweep(scenario.description.columns);
   const Agreement agreed = agreed_first_sweep(call, scenario.rank_count(), scenario.nodes);
   return Scenario{.description = agreed.members[0].description,

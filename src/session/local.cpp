@@ -75,7 +75,8 @@ constexpr bool are_few(Count rows) noexcept { return rows >= 2 && rows <= most_f
 /// have to be made.
 bool has_few_wide_rows(const Call& call, const Description& description) noexcept {
   const bool is_plain = call.threads == 1 && call.array == nullptr && !description.has_mask() &&
-                        !arithmetic::has_second(call.operation) && description.sweep == arithmetic::Sweep::single_sweep;
+                        !arithmetic::has_second(call.operation) &&
+                        description.parameters.sweep == arithmetic::Sweep::single_sweep;
   const bool has_no_indices = call.layout == LayoutKind::anywhere || call.layout == LayoutKind::rank_order;
   const Count narrow = agreement::row_of(description.method).rounds_once ? 8 : most_kept_columns;
   return is_plain && has_no_indices && are_few(call.rows) && call.columns > narrow;

@@ -96,7 +96,7 @@ TEST(Mismatch, NamesTheFirstDifferenceAndItsValues) {
   expect_difference(
       sum, [](Call& c) { c.schedule = "flat"; }, "schedule auto against flat");
   expect_difference(
-      sum, [](Call& c) { c.lanes = 16; }, "lanes 1 against 16");
+      sum, [](Call& c) { c.parameters.lanes = 16; }, "lanes 1 against 16");
   Call rooted = sum;
   rooted.root = 1;
   rooted.collective = schedule::Collective::reduce;
@@ -109,24 +109,25 @@ TEST(Mismatch, NamesTheFirstDifferenceAndItsValues) {
   Call binned = sum;
   binned.method = Method::binned;
   expect_difference(
-      binned, [](Call& c) { c.bin_count = 4; }, "bins 3 against 4");
+      binned, [](Call& c) { c.parameters.bins = 4; }, "bins 3 against 4");
   expect_difference(
-      binned, [](Call& c) { c.sweep = arithmetic::Sweep::double_sweep; }, "sweep single_sweep against double_sweep");
+      binned, [](Call& c) { c.parameters.sweep = arithmetic::Sweep::double_sweep; },
+      "sweep single_sweep against double_sweep");
 }
 
 TEST(Mismatch, BinsCountForBinnedAloneAnd3AreTheDefault) {
   std::vector<Call> calls(4, sum_call());
-  calls[1].bin_count = 4;
-  calls[2].sweep = arithmetic::Sweep::double_sweep;
+  calls[1].parameters.bins = 4;
+  calls[2].parameters.sweep = arithmetic::Sweep::double_sweep;
   EXPECT_TRUE(concluded(calls).agreement);
   for (Call& call : calls) call = {.method = Method::binned, .layout = LayoutKind::rank_order};
-  calls[3].bin_count = 3;
+  calls[3].parameters.bins = 3;
   EXPECT_TRUE(concluded(calls).agreement);
 }
 
 TEST(Mismatch, OneLaneIsTheDefault) {
   std::vector<Call> calls(4, sum_call());
-  calls[2].lanes = 1;
+  calls[2].parameters.lanes = 1;
   EXPECT_TRUE(concluded(calls).agreement);
 }
 
@@ -142,7 +143,7 @@ TEST(Lanes, OfLayoutsThatWouldSendTooMuchAreRefused) {
                        .layout = LayoutKind::grid,
                        .rows = grid.count(rank),
                        .grid = &grid,
-                       .lanes = lanes});
+                       .parameters = {.lanes = lanes}});
     return calls;
   };
   const order::Grid dealt{.axes = {{{}, {}, {.extent = rows, .ranks = 4, .block = 1}}}};

@@ -35,8 +35,9 @@ inline std::map<std::string, std::vector<agreement::Call>> guarantee_columns() {
   exact.method = Method::exact;
   Call binned = sum;
   binned.method = Method::binned;
-  const Call binned_norm{
-      .operation = Operation::norm2, .method = Method::binned, .sweep = arithmetic::Sweep::double_sweep};
+  const Call binned_norm{.operation = Operation::norm2,
+                         .method = Method::binned,
+                         .parameters = {.sweep = arithmetic::Sweep::double_sweep}};
   const Call dot{.operation = Operation::dot};
   const Call mean{.operation = Operation::mean};
   const Call squares{.operation = Operation::sum_squares};

@@ -50,7 +50,7 @@ TEST(Methods, OfferWordsWhereTheirRowsSaySo) {
       if (operation == Operation::masked_sum && row.needs_indices) continue;
       bool ever = false;
       for (const Sweep sweep : {Sweep::single_sweep, Sweep::double_sweep}) {
-        const Call call{.operation = operation, .method = row.method, .columns = 3, .sweep = sweep};
+        const Call call{.operation = operation, .method = row.method, .columns = 3, .parameters = {.sweep = sweep}};
         const bool offers = kind_of(call)->added_words() != nullptr;
         EXPECT_EQ(offers, merging_of(row, sweep).offers_words) << row.merging.method;
         EXPECT_EQ(offers, merging_of(describe(call)).offers_words) << row.merging.method;
@@ -90,7 +90,7 @@ TEST(Methods, KeepFewWideRowsThatAreSummedUp) {
     EXPECT_TRUE(differs([](Call& call) { call.collective = Collective::scan; }));
     EXPECT_FALSE(differs([](Call& call) { call.collective = Collective::reduce_scatter; }));
     if (method == Method::binned) {
-      EXPECT_TRUE(differs([](Call& call) { call.sweep = Sweep::double_sweep; }));
+      EXPECT_TRUE(differs([](Call& call) { call.parameters.sweep = Sweep::double_sweep; }));
     }
   }
   EXPECT_FALSE(keeps_five({.method = Method::plain, .columns = 9}, {.rows = 5, .ranks = 5}));
@@ -118,8 +118,8 @@ TEST(Methods, ServeTheOperationsWhoseRowsNameThem) {
 
 TEST(Methods, HaveLanesWhereTheirRowsSaySo) {
   for (const MethodRow& row : agreement::methods()) {
-    const Call call{.method = row.method, .lanes = 2};
-    if (row.has_lanes)
+    const Call call{.method = row.method, .parameters = {.lanes = 2}};
+    if (row.method == Method::tree)
       EXPECT_NO_THROW(agreement::validate(call, 1));
     else
       EXPECT_THROW(agreement::validate(call, 1), agreement::Failure) << row.merging.method;
@@ -128,9 +128,9 @@ TEST(Methods, HaveLanesWhereTheirRowsSaySo) {
 
 TEST(Methods, HaveBinsAndRoundOnceWhereTheirRowsSaySo) {
   for (const MethodRow& row : agreement::methods()) {
-    const Call call{.method = row.method, .bin_count = 2, .sweep = arithmetic::Sweep::double_sweep};
-    EXPECT_EQ(describe(call).bin_count == 2, row.has_bins) << row.merging.method;
-    EXPECT_EQ(describe(call) == describe(Call{.method = row.method}), !row.has_bins) << row.merging.method;
+    const Call call{.method = row.method, .parameters = {.bins = 2, .sweep = arithmetic::Sweep::double_sweep}};
+    EXPECT_EQ(describe(call).parameters.bins == 2, row.has_sweep) << row.merging.method;
+    EXPECT_EQ(describe(call) == describe(Call{.method = row.method}), !row.has_sweep) << row.merging.method;
     const Call mean{.operation = Operation::mean, .method = row.method};
     if (row.rounds_once || row.method == Method::tree)
       EXPECT_NE(kind_of(mean), nullptr);

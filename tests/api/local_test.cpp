@@ -109,7 +109,7 @@ TEST_F(LocalTest, RefusesLanesThatItCannotKeep) {
   const auto expect = [&](const std::string& found, const char* words) {
     EXPECT_NE(found.find(words), std::string::npos) << found;
   };
-  expect(refusal([&] { sum(x, tree({.lanes = 1025})); }), "1025 lanes (method tree has 1 to 1024)");
+  expect(refusal([&] { sum(x, tree({.lanes = 1025})); }), "1025 lanes (method tree takes 1 to 1024)");
   expect(refusal([&] { reduce(x, subtract, tree({.lanes = 2})); }), "not declared commutative");
   Method method = exact();
   method.lanes = 2;

@@ -93,17 +93,19 @@ std::vector<Part> parts_for(Rank p, std::mt19937_64& random) {
   parts.emplace_back(Call{.operation = Operation::mean}, 1, p, random);
   parts.emplace_back(Call{.method = Method::tree}, 0, p, random);
   parts.emplace_back(
-      Call{.method = Method::binned, .columns = 2, .bin_count = 2, .sweep = arithmetic::Sweep::double_sweep}, 33, p,
-      random);
+      Call{.method = Method::binned, .columns = 2, .parameters = {.bins = 2, .sweep = arithmetic::Sweep::double_sweep}},
+      33, p, random);
   parts.emplace_back(Call{.operation = Operation::masked_sum, .columns = 2}, 37, p, random);
-  parts.emplace_back(
-      Call{.operation = Operation::masked_sum, .method = Method::binned, .sweep = arithmetic::Sweep::double_sweep}, 21,
-      p, random);
+  parts.emplace_back(Call{.operation = Operation::masked_sum,
+                          .method = Method::binned,
+                          .parameters = {.sweep = arithmetic::Sweep::double_sweep}},
+                     21, p, random);
   parts.emplace_back(Call{.operation = Operation::abs_sum}, 12, p, random);
   parts.emplace_back(Call{.operation = Operation::norm2, .method = Method::binned}, 20, p, random);
-  parts.emplace_back(
-      Call{.operation = Operation::dot, .method = Method::binned, .sweep = arithmetic::Sweep::double_sweep}, 9, p,
-      random);
+  parts.emplace_back(Call{.operation = Operation::dot,
+                          .method = Method::binned,
+                          .parameters = {.sweep = arithmetic::Sweep::double_sweep}},
+                     9, p, random);
   return parts;
 }
 
@@ -219,8 +221,7 @@ TEST(Bundles, OfCallsThatOfferWordsGoByTheNativeSchedule) {
       parts.emplace_back(Call{.operation = operation,
                               .method = Method::binned,
                               .columns = 2,
-                              .bin_count = 2,
-                              .sweep = arithmetic::Sweep::double_sweep},
+                              .parameters = {.bins = 2, .sweep = arithmetic::Sweep::double_sweep}},
                          25, p, random);
     for (Part& part : parts) part.alone = alone(part, p, 4);
     const Sides sides(parts, p, all_ranks, "native");

@@ -95,7 +95,7 @@ TEST(NullPointers, AreReportedByTheRankThatKnowsAndTheNextRunIsGood) {
   for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
     for_every_setting({.operation = method == Method::exact ? Operation::dot : Operation::sum,
                        .method = method,
-                       .sweep = arithmetic::Sweep::double_sweep},
+                       .parameters = {.sweep = arithmetic::Sweep::double_sweep}},
                       [&](const Setting& setting, const Deal& deal) {
                         const std::vector<double> ones(deal.back().front().end, 1.0);
                         SimulatedRanks ranks(setting.p, 1);

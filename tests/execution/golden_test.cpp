@@ -23,7 +23,7 @@ Call simulated_call(const Record& record, const golden::Method& method) {
             .columns = from.columns,
             .user = {},
             .operator_name = {},
-            .bin_count = from.bins};
+            .parameters = {.bins = from.bins}};
   if (record.is_user()) {
     call.user = {.apply = from.user, .element_bytes = from.element_bytes, .is_users = true};
     call.operator_name = from.operator_name;
@@ -112,9 +112,10 @@ void expect_job(Turns& turns, const Data& data, Job job) {
     const Concluded agreed = concluded(calls);
     if (agreed.status == Status::unsupported) continue;  // a schedule for other layouts
     SCOPED_TRACE(testing::Message() << job.record.where << ", by " << agreement::name_of(job.call.method) << ", bins "
-                                    << job.call.bin_count << ", p " << job.deal.size() << ", " << job.call.schedule
-                                    << ", layout " << static_cast<int>(job.call.layout) << ", share "
-                                    << static_cast<int>(job.call.collective) << ", root " << job.call.root);
+                                    << job.call.parameters.bins << ", p " << job.deal.size() << ", "
+                                    << job.call.schedule << ", layout " << static_cast<int>(job.call.layout)
+                                    << ", share " << static_cast<int>(job.call.collective) << ", root "
+                                    << job.call.root);
     ASSERT_TRUE(agreed.agreement) << agreed.text;
     SimulatedRanks ranks(static_cast<Rank>(job.deal.size()), turns.next(1000));
     SimulatedJob bound(ranks, *agreed.agreement, calls, static_cast<std::uint32_t>(turns.next(3)));
@@ -146,7 +147,8 @@ void expect_distributed(Turns& turns, const Data& data, const Record& record, co
   job.call.root = turns.next(3) == 0 ? static_cast<Rank>(turns.next(static_cast<std::uint64_t>(p))) : all_ranks;
   job.call.collective = agreement::reduction_to(job.call.root);
   job.call.threads = record.rows > 60 && turns.next(4) == 0 ? 2 : 1;
-  if (job.call.method == Method::binned && turns.next(2) == 0) job.call.sweep = arithmetic::Sweep::double_sweep;
+  if (job.call.method == Method::binned && turns.next(2) == 0)
+    job.call.parameters.sweep = arithmetic::Sweep::double_sweep;
   for (Rank rank = 0; rank < p; ++rank)
     job.wanted.push_back(job.call.root == all_ranks || job.call.root == rank ? std::optional(wanted) : std::nullopt);
   expect_job(turns, data, job);

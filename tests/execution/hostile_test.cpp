@@ -121,7 +121,7 @@ void expect_bits(const Hostile& hostile, Operation operation, Method method, std
                           .schedule = name,
                           .element_count = hostile.values.size(),
                           .layout = LayoutKind::rank_order,
-                          .sweep = sweep};
+                          .parameters = {.sweep = sweep}};
           const std::vector<Call> calls = calls_for(call, deal);
           const Concluded agreed = concluded(calls);
           if (agreed.status == Status::unsupported) continue;

@@ -52,10 +52,10 @@ void reduce_by(const std::string& name, Method method, Rank root, const Vectors&
                   .schedule = name,
                   .layout = LayoutKind::row_per_rank,
                   .rows = 1,
-                  .bin_count = method == Method::binned ? bins : 0,
-                  .sweep = method == Method::binned && schedule::parse(name).row->adds_words
-                               ? arithmetic::Sweep::double_sweep  // without it there are no words
-                               : arithmetic::Sweep::single_sweep};
+                  .parameters = {.bins = method == Method::binned ? bins : 0,
+                                 .sweep = method == Method::binned && schedule::parse(name).row->adds_words
+                                              ? arithmetic::Sweep::double_sweep  // without it there are no words
+                                              : arithmetic::Sweep::single_sweep}};
   const std::vector<Call> calls(vectors.memory.size(), call);
   const Concluded agreed = concluded(calls);
   ASSERT_TRUE(agreed.agreement) << agreed.text;

@@ -49,7 +49,7 @@ Outcome outcome_by(const std::string& schedule, const Kind& kind, const Rows& ro
   call.root = root;
   call.collective = agreement::reduction_to(root);
   call.layout = LayoutKind::rank_order;
-  call.bin_count = 2 + static_cast<std::uint32_t>(seed % 3);
+  call.parameters.bins = 2 + static_cast<std::uint32_t>(seed % 3);
   const std::vector<Call> calls = calls_for(call, rows.deal);
   const Concluded agreed = concluded(calls);
   EXPECT_TRUE(agreed.agreement) << agreed.text;
@@ -101,7 +101,7 @@ TEST_P(Native, HasTheBitsOfMessagesForWideRows) {
                       .type = type,
                       .result_type = type,
                       .columns = 1500,
-                      .sweep = Sweep::double_sweep};
+                      .parameters = {.sweep = Sweep::double_sweep}};
       const auto described = agreement::describe(call);
       const Kind kind{call, agreement::make_kind(described, agreement::operator_of(described, call.user), 1500)};
       const Rows rows(random, p, kind, 4);
@@ -147,8 +147,10 @@ TEST_P(Native, FailsOnEveryRankAsMessagesDo) {
 /// A rank that gives up before its words are added adds those of a failure, so that nobody waits for them for ever.
 TEST(NativeRuns, ThatAreGivenUpDoNotHoldUpOthersSums) {
   constexpr Rank p = 2;
-  const Call call{
-      .method = Method::binned, .schedule = "native", .layout = LayoutKind::rank_order, .sweep = Sweep::double_sweep};
+  const Call call{.method = Method::binned,
+                  .schedule = "native",
+                  .layout = LayoutKind::rank_order,
+                  .parameters = {.sweep = Sweep::double_sweep}};
   const Deal deal = contiguous_deal({2, 2});
   const auto calls = calls_for(call, deal);
   SimulatedRanks ranks(p, 1);

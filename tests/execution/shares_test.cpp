@@ -151,14 +151,14 @@ TEST_P(Shares, OfReduceScatter) {
           SCOPED_TRACE(testing::Message() << name << " by " << agreement::name_of(method) << ", p " << p << ", columns "
                                           << columns << ", seed " << seed);
           const LayoutKind layout = each == 1 ? LayoutKind::row_per_rank : LayoutKind::rank_order;
-          const Call call{.method = method,
-                          .columns = columns,
-                          .collective = Collective::reduce_scatter,
-                          .blocks = blocks,
-                          .schedule = name,
-                          .layout = layout,
-                          .bin_count = method == Method::binned ? bins : 0,
-                          .sweep = sweep_for(method, name, seed)};
+          const Call call{
+              .method = method,
+              .columns = columns,
+              .collective = Collective::reduce_scatter,
+              .blocks = blocks,
+              .schedule = name,
+              .layout = layout,
+              .parameters = {.bins = method == Method::binned ? bins : 0, .sweep = sweep_for(method, name, seed)}};
           expect_shares({call, deal, elements}, seed);
           if (HasFailure()) return;
         }
@@ -187,7 +187,7 @@ TEST_P(Shares, OfScans) {
                             .collective = collective,
                             .schedule = name,
                             .layout = rows == deal.size() ? LayoutKind::row_per_rank : LayoutKind::rank_order,
-                            .bin_count = method == Method::binned ? bins : 0};
+                            .parameters = {.bins = method == Method::binned ? bins : 0}};
             expect_shares({call, deal, elements}, seed);
             if (HasFailure()) return;
           }
@@ -359,7 +359,7 @@ TEST(NoColumns, AreReducedByEverySchedule) {
                     .collective = collective,
                     .schedule = row.name,
                     .layout = LayoutKind::row_per_rank,
-                    .sweep = sweep_for(method, row.name, 0)};
+                    .parameters = {.sweep = sweep_for(method, row.name, 0)}};
           if (collective == Collective::reduce_scatter) call.blocks = blocks;
           SCOPED_TRACE(testing::Message() << row.name << ' ' << name_of(collective) << ' ' << p);
           const auto calls = calls_for(call, deal);
@@ -427,7 +427,7 @@ TEST(SharesRefusals, SayWhatIsWrong) {
   EXPECT_NE(text(thrice(scan)).find("root 1 of scan"), std::string::npos);
   scan.root = all_ranks;
   scan.method = Method::binned;
-  scan.sweep = arithmetic::Sweep::double_sweep;
+  scan.parameters.sweep = arithmetic::Sweep::double_sweep;
   EXPECT_NE(text(thrice(scan)).find("the double sweep cannot be used in scan"), std::string::npos);
   scan.method = Method::exact;
   scan.schedule = "native";

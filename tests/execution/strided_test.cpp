@@ -224,7 +224,8 @@ TEST(StridedRows, AreLiftedByThreads) {
     for (const Operation operation : {Operation::sum, Operation::dot, Operation::masked_sum}) {
       if (method == Method::tree && operation != Operation::sum) continue;
       for (const Count columns : {1, 3}) {
-        const Call call{.operation = operation, .method = method, .columns = columns, .rows = rows, .sweep = sweep};
+        const Call call{
+            .operation = operation, .method = method, .columns = columns, .rows = rows, .parameters = {.sweep = sweep}};
         const auto described = agreement::describe(call);
         const auto kind = agreement::make_kind(described, agreement::operator_of(described, call.user), columns);
         const RowShape shape = agreement::row_shape(described, columns);

@@ -172,8 +172,7 @@ void run_one(const Input& input, const Asked& asked, std::uint64_t seed) {
                     .schedule = asked.name,
                     .element_count = seed % 2 == 0 ? input.rows : arithmetic::unknown_count,
                     .layout = input.named.layout,
-                    .bin_count = asked.bins,
-                    .sweep = asked.sweep};
+                    .parameters = {.bins = asked.bins, .sweep = asked.sweep}};
   const std::vector<Call> calls = calls_for(common, input.named.deal);
   const auto p = static_cast<Rank>(calls.size());
   std::mt19937_64 random(seed);

@@ -65,7 +65,7 @@ Spent carried_out(const Case& c, const std::vector<Count>& counts,
                   arithmetic::Sweep sweep = arithmetic::Sweep::single_sweep) {
   const Deal deal = contiguous_deal(counts);
   std::vector<Call> calls = calls_for(call_for(c), deal);
-  for (Call& call : calls) call.sweep = sweep;
+  for (Call& call : calls) call.parameters.sweep = sweep;
   std::vector<Memory> memory;
   for (const auto& intervals : deal) {
     memory.push_back(bytes_of(std::vector<double>(rows_of(intervals) * c.columns, 1.0)));
@@ -304,7 +304,7 @@ TEST(Predict, TakesBothSweepsOfBinned) {
       EXPECT_FALSE(first_sweep_of(scenario));
       const auto once = predict(scenario, *make_topology("flat", {}, p));
       EXPECT_EQ(once.bytes, carried_out(c, counts).bytes);
-      scenario.description.sweep = arithmetic::Sweep::double_sweep;
+      scenario.description.parameters.sweep = arithmetic::Sweep::double_sweep;
       const auto first = predict(first_sweep_of(scenario).value(), *make_topology("flat", {}, p));
       const auto both = in_turn(first, once);
       const Spent real = carried_out(c, counts, arithmetic::Sweep::double_sweep);

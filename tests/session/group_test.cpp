@@ -429,7 +429,7 @@ TEST_P(Groups, SayOnEveryRankThatOneCouldNotPrepareItsPlan) {
     const Call call{.method = Method::binned,
                     .layout = LayoutKind::row_per_rank,
                     .rows = 1,
-                    .sweep = arithmetic::Sweep::double_sweep};
+                    .parameters = {.sweep = arithmetic::Sweep::double_sweep}};
     for (const std::uint32_t after : {0u, 1u, 2u}) {
       std::string text;
       if (group.rank() == p - 1) static_cast<ThreadTransport&>(*transport).refuse(after);

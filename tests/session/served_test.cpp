@@ -38,7 +38,7 @@ Call call_of(const Asked& asked, std::string_view name, std::span<const Count> b
             .collective = asked.collective,
             .schedule = name,
             .layout = asked.layout,
-            .sweep = asked.sweep};
+            .parameters = {.sweep = asked.sweep}};
   if (asked.collective == Collective::reduce_scatter) call.blocks = blocks;
   if (asked.kind == OperatorKind::commutative) return call;
   call.operation = arithmetic::Operation::user;

@@ -37,8 +37,10 @@ int add(const void* left, const void* right, void* result, std::size_t count, vo
 }
 
 const Call by_tree{.method = Method::tree, .layout = LayoutKind::row_per_rank, .rows = 1};
-const Call swept_twice{
-    .method = Method::binned, .layout = LayoutKind::row_per_rank, .rows = 1, .sweep = Sweep::double_sweep};
+const Call swept_twice{.method = Method::binned,
+                       .layout = LayoutKind::row_per_rank,
+                       .rows = 1,
+                       .parameters = {.sweep = Sweep::double_sweep}};
 const Call may_fail{.operation = Operation::user,
                     .method = Method::tree,
                     .type = Type::bytes,

@@ -26,8 +26,8 @@ struct Kind {
     return std::string(arithmetic::name_of(call.operation)) + " of " + std::string(arithmetic::name_of(call.type)) +
            " to " + std::string(arithmetic::name_of(call.result_type)) + " by " +
            std::string(agreement::name_of(call.method)) +
-           (call.sweep == arithmetic::Sweep::double_sweep ? ", two sweeps" : "") + ", " + std::to_string(call.columns) +
-           " columns";
+           (call.parameters.sweep == arithmetic::Sweep::double_sweep ? ", two sweeps" : "") + ", " +
+           std::to_string(call.columns) + " columns";
   }
 };
 
@@ -43,7 +43,7 @@ inline std::vector<Kind> kinds_of(agreement::Method method, arithmetic::Sweep sw
                                .type = static_cast<arithmetic::Type>(type),
                                .result_type = static_cast<arithmetic::Type>(result),
                                .columns = columns,
-                               .sweep = sweep};
+                               .parameters = {.sweep = sweep}};
           if (call.operation == arithmetic::Operation::user || arithmetic::size_of(call.type) == 0) continue;
           if (arithmetic::size_of(call.result_type) == 0) continue;
           try {

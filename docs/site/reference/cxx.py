@@ -326,7 +326,7 @@ def opening(text):
     return documented("\n".join(lines).strip("\n"))
 
 
-FIRST = ("steadfold.hpp", "mpi.hpp", "group.hpp", "types.hpp")  # the headers that users meet first, in order
+FIRST = ("steadfold.hpp", "mpi.hpp", "group.hpp", "options.hpp", "layout.hpp", "types.hpp")  # the headers that users meet first, in order
 SECOND = {"elements": False, "factors": True, "mask": True}  # {operands: whether the calls take a second vector}
 
 

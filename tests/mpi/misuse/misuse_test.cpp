@@ -90,7 +90,7 @@ TEST_F(MisuseTest, FieldsThatNoCallCanUse) {
       {"an unknown result type", {"55"}, [](sf_call& c) { c.result_type = number<sf_type>(55); }},
       {"an unknown layout", {"44"}, [](sf_call& c) { c.layout = number<sf_layout>(44); }},
       {"an unknown sweep", {"33"}, [](sf_call& c) { c.sweep = number<sf_sweep>(33); }},
-      {"too many bins", {"5 bins", "2, 3 or 4"}, [](sf_call& c) { c.method = SF_BINNED, c.bins = 5; }},
+      {"too many bins", {"5 bins", "takes 2 to 4"}, [](sf_call& c) { c.method = SF_BINNED, c.bins = 5; }},
       {"too many lanes", {"1025 lanes", "1 to 1024"}, [](sf_call& c) { c.method = SF_TREE, c.lanes = 1025; }},
       {"no columns", {"0 columns"}, [](sf_call& c) { c.columns = 0; }},
       {"too many columns", {"18446744073709551615"}, [](sf_call& c) { c.columns = UINT64_MAX; }},
