@@ -2,6 +2,7 @@
 
 import textwrap
 
+from options import options, parameters
 from tables import enumerations, operations, plural
 
 WIDTH = 128
@@ -11,29 +12,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._numbers import Operation
-from ._reductions import Axis, Method, _call
+from ._reductions import Axis, _call, with_options
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
     from typing_extensions import Unpack
 
-    from . import _core
+    from ._options import CallOptions
     from ._plans import Options
 
 Made = TypeVar("Made")
 '''
 FUNCTION = '''
+@with_options
 def {name}(
     x: ArrayLike, {y}axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
-    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
-    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+    where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """{doc}
 
     >>> import steadfold as sf
 {example}
     """
-    return _call(Operation.{number}, x, {factors}, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+    return _call(Operation.{number}, x, {factors}, axis, dtype, keepdims, where, comm, options)
 '''
 METHOD = '''
     def {name}(self, x: ArrayLike, {y}axis: Axis = None, **options: Unpack[Options]) -> Made:
@@ -75,4 +76,31 @@ def functions(made):
     return text + "".join(METHOD.format(**each) for each in every)
 
 
-FILES = {"python/steadfold/_numbers.py": numbers, "python/steadfold/_operations.py": functions}
+def call_options(made):
+    """The options of Python's calls, and the limits of the parameters of methods."""
+    taken = [each for each in options() if each.python]
+    every = [each for each in taken if each.arguments != "vectors"]
+    arrays = [each for each in taken if each.arguments == "vectors"]
+    defaults = ", ".join(f'"{each.name}": {each.cxx_default if each.python == "int" else None}' for each in taken)
+    limits = ", ".join(f'"{each.name}": ({each.least}, {each.most})' for each in parameters() if not each.list)
+    return "\n".join([
+        f'"""{made}\n\nThe options of calls."""\n', "from __future__ import annotations\n", "from typing import TYPE_CHECKING, Any, TypedDict\n",
+        "if TYPE_CHECKING:", "    from ._core import Layout", "    from ._method import Method\n\n", "class VectorOptions(TypedDict, total=False):",
+        '    """Options of calls in MPI\'s shape."""\n', *(f"    {each.name}: {each.python}" for each in every), "\n",
+        "class CallOptions(VectorOptions, total=False):", '    """Options of reductions of distributed arrays."""\n',
+        *(f"    {each.name}: {each.python}" for each in arrays), "\n", "#: The values of options that are not given.",
+        f"DEFAULTS: dict[str, Any] = {{{defaults}}}",
+        "#: The limits of the parameters of methods.", f"LIMITS = {{{limits}}}\n"])
+
+
+def option_rows(made):
+    """The options of Python's calls, for the extension."""
+    rows = [(f'    {{"{each.name}", {str(each.kind == "number").lower()}, {str(each.arguments != "vectors").lower()}}},', each.about)
+            for each in options() if each.python]
+    width = max(len(code) for code, _ in rows)
+    return "\n".join([f"// {made}\n//", "// The options of calls.", "#pragma once\n", "namespace steadfold::python {\n",
+                      "struct OptionRow {", "  const char* name;", "  bool is_number;", "  bool is_of_vectors;  // whether calls in MPI's shape take it", "};",
+                      "inline constexpr OptionRow option_rows[] = {", *(f"{code:{width}}  // {about}" for code, about in rows), "};\n", "}  // namespace steadfold::python\n"])
+
+
+FILES = {"python/steadfold/_options.py": call_options, "python/extension/options.hpp": option_rows, "python/steadfold/_numbers.py": numbers, "python/steadfold/_operations.py": functions}

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "operators.hpp"
+#include "options.hpp"
 #include "steadfold/operations.hpp"
 
 namespace steadfold::python {
@@ -23,22 +24,29 @@ bool is_extreme(sf_operation operation) { return operation == SF_MIN || operatio
 bool is_integer(sf_type type) { return type == SF_I32 || type == SF_I64 || type == SF_U32 || type == SF_U64; }
 bool is_complex(sf_type type) { return type == SF_COMPLEX_F32 || type == SF_COMPLEX_F64; }
 
-/// Sets the method: a name such as "exact", or an object with the attribute lanes, or bins and sweep.
+const char* name_of_option(nb::handle name) {
+  const char* const text = PyUnicode_AsUTF8AndSize(name.ptr(), nullptr);
+  if (text == nullptr) raise();
+  return text;
+}
+
+/// Sets an option by its name in C: a number, or a text, which must outlive the call.
+void set_option(const char* name, nb::handle value, bool is_number, sf_call& call) {
+  if (!is_number) return check(sf_call_set(&call, name, text_of(value, name)));
+  check(sf_call_set(&call, name, std::to_string(number<std::uint32_t>(value, name)).c_str()));
+}
+
+/// Sets the method: a name such as "exact", or an object with the method's name and a dict of its parameters.
 void take_method(nb::handle method, sf_call& call) {
   if (PyUnicode_Check(method.ptr())) {
     call.method = static_cast<sf_method>(entry_of(SF_LIST_METHODS, method));
     return;
   }
-  if (nb::hasattr(method, "lanes")) {
-    call.method = SF_TREE;
-    call.lanes = number<std::uint32_t>(method.attr("lanes"), "the number of lanes");
-    return;
-  }
-  if (!nb::hasattr(method, "bins"))
+  if (!nb::hasattr(method, "parameters"))
     refuse_type("method must be a name, steadfold.tree(...) or steadfold.binned(...), not %R", method.ptr());
-  call.method = SF_BINNED;
-  call.bins = number<std::uint32_t>(method.attr("bins"), "the number of bins");
-  call.sweep = static_cast<sf_sweep>(entry_of(SF_LIST_SWEEPS, method.attr("sweep")));
+  call.method = static_cast<sf_method>(entry_of(SF_LIST_METHODS, method.attr("name")));
+  for (const auto& [name, value] : nb::cast<nb::dict>(method.attr("parameters")))
+    set_option(name_of_option(name), value, PyUnicode_Check(value.ptr()) == 0, call);
 }
 
 void take_layout(nb::handle layout, Call& to) {
@@ -189,13 +197,13 @@ void check_result(const Arguments& from, PyArrayObject* x, const sf_call& call) 
     refuse_result("every step is rounded to this dtype), convert the elements or the result");
 }
 
-/// Sets the result type, the method that gives this type, and, if the call depends on it, the layout.
+/// Sets the result type and, if no option named a method, the method that gives this type.
 void take_result(const Arguments& from, sf_call& call) {
   const sf_type own = makes_statistics(from.operation) ? SF_F64 : default_result(from.operation, call.type);
   call.result_type = from.dtype.is_none() ? own : asked_result(from.dtype);
   const bool is_extended = call.result_type == SF_LONG_DOUBLE;
-  if (is_sum(from.operation) && !is_integer(call.type) && !is_extended) call.method = SF_EXACT;
-  if (is_location(from.operation) || makes_statistics(from.operation)) call.layout = SF_RANK_ORDER;
+  const bool is_exact = is_sum(from.operation) && !is_integer(call.type) && !is_extended;
+  if (is_exact && call.method == SF_AUTOMATIC) call.method = SF_EXACT;
 }
 
 }  // namespace
@@ -237,19 +245,45 @@ std::size_t entry_of(sf_list list, nb::handle name) {
   return entry;
 }
 
-void take_options(const Arguments& from, Call& to) {
-  if (!from.method.is_none()) take_method(from.method, to.call);
-  if (!from.layout.is_none()) take_layout(from.layout, to);
-  if (!from.root.is_none()) to.call.root = number<std::int32_t>(from.root, "root");
-  if (!from.root.is_none() && to.call.root < 0)  // refused, because -1 is SF_ALL_RANKS in C
+namespace {
+
+void take_root(nb::handle root, sf_call& call) {
+  call.root = number<std::int32_t>(root, "root");
+  if (call.root < 0)  // refused, because -1 is SF_ALL_RANKS in C
     refuse("root %d is not a rank (ranks are counted from 0), give a rank, or None to get the result on all ranks",
-           static_cast<int>(to.call.root));
-  if (!from.schedule.is_none()) {
-    to.texts = nb::borrow<nb::object>(from.schedule);
-    to.call.schedule = text_of(from.schedule, "schedule");
+           static_cast<int>(call.root));
+}
+
+void take_option(const OptionRow& option, nb::handle value, Call& to) {
+  const std::string_view name = option.name;
+  if (option.is_number && name != "root") return set_option(option.name, value, true, to.call);
+  if (value.is_none()) return;
+  if (name == "method") return take_method(value, to.call);
+  if (name == "layout") return take_layout(value, to);
+  if (name == "root") return take_root(value, to.call);
+  to.texts.push_back(nb::borrow<nb::object>(value));
+  set_option(option.name, value, false, to.call);
+}
+
+[[noreturn]] void refuse_option(nb::handle name, bool is_of_vectors) {
+  std::string known;
+  for (const OptionRow& each : option_rows)
+    if (each.is_of_vectors || !is_of_vectors) known.append(known.empty() ? "" : ", ").append(each.name);
+  refuse_type("option %R does not exist (the options are %s), leave it out", name.ptr(), known.c_str());
+}
+
+}  // namespace
+
+void take_options(nb::handle options, bool is_of_vectors, Call& to) {
+  PyObject *name = nullptr, *value = nullptr;
+  for (Py_ssize_t position = 0; PyDict_Next(options.ptr(), &position, &name, &value) != 0;) {
+    const char* const text = name_of_option(name);
+    const auto* const row = std::find_if(std::begin(option_rows), std::end(option_rows), [&](const OptionRow& each) {
+      return std::strcmp(each.name, text) == 0 && (each.is_of_vectors || !is_of_vectors);
+    });
+    if (row == std::end(option_rows)) refuse_option(name, is_of_vectors);
+    take_option(*row, value, to);
   }
-  if (!from.require.is_none()) check(sf_call_set(&to.call, "require", text_of(from.require, "require")));
-  if (from.threads.is_valid()) to.call.threads = number<std::uint32_t>(from.threads, "threads");
 }
 
 bool translate(const Arguments& from, Call& to) {
@@ -261,14 +295,15 @@ bool translate(const Arguments& from, Call& to) {
     to.factors = to_array(from.factors);
     if (!from.are_weights) check_partners(as_array(to.x), as_array(to.factors), "y");
   }
-  const std::optional<sf_type> type = type_of(as_array(to.x));
-  if (!type || !detail::takes(from.operation, *type)) return false;
   sf_call_init(&to.call, sizeof to.call);
   to.call.operation = from.operation;
+  if (is_location(from.operation) || makes_statistics(from.operation)) to.call.layout = SF_RANK_ORDER;
+  take_options(from.options, false, to);  // here, so that they are checked whatever the type
+  const std::optional<sf_type> type = type_of(as_array(to.x));
+  if (!type || !detail::takes(from.operation, *type)) return false;
   to.call.type = *type;
   take_result(from, to.call);
   if (is_integer(*type) != is_integer(to.call.result_type)) return false;
-  take_options(from, to);
   if (to.factors.is_valid()) {
     to.factors = factors_for(std::move(to.factors), as_array(to.x), *type);
     if (!to.factors.is_valid()) return false;

@@ -26,8 +26,8 @@ struct Layout {
 struct Arguments {
   sf_operation operation;
   bool are_weights;  // whether the factors are broadcast to the elements; otherwise every element must have a factor
-  nb::handle x, factors, axis, dtype, where, labels, groups, method, layout, root, schedule, require, keepdims, threads;
-  nb::handle initial;
+  nb::handle x, factors, axis, dtype, where, labels, groups, keepdims, initial;
+  nb::handle options;  // a dict: see the names in options.hpp
 };
 
 /// A call, the objects whose memory it reads (kept alive), and its results.
@@ -42,7 +42,7 @@ struct Call {
   const void* second = nullptr;
   Results results;
   nb::object x, factors, mask, labels, initial;
-  nb::object texts;  // a tuple of the objects whose memory the C texts point to
+  std::vector<nb::object> texts;  // the objects whose memory the C texts point to
   std::vector<std::uint64_t> blocks;
   Layout layout;
   std::shared_ptr<UserOperator> user;
@@ -64,8 +64,8 @@ const char* text_of(nb::handle given, const char* what);
 /// Finds the position of a name in a list.
 std::size_t entry_of(sf_list list, nb::handle name);
 
-/// Fills the options that all calls have: method, layout, root, schedule and guarantees.
-void take_options(const Arguments& from, Call& to);
+/// Sets the options that a dict names. Refuses other names, and in MPI's shape also the options that the call sets.
+void take_options(nb::handle options, bool is_of_vectors, Call& to);
 
 /// Runs the call over the group, or in this process alone if there is none. Releases Python's lock if the call may take
 /// long.

@@ -92,7 +92,6 @@ void add_names(nb::module_& module) {
       names.emplace_back(sf_list_name(static_cast<sf_list>(list), i));
     return names;
   });
-  module.def("find", [](int list, nb::handle name) { return entry_of(static_cast<sf_list>(list), name); });
   module.def("version", &sf_version);
 }
 

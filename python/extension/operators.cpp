@@ -151,6 +151,12 @@ void set_user(std::shared_ptr<UserOperator> user, nb::handle commutative, Call& 
   to.user = std::move(user);
 }
 
+/// Throws if several threads would call a callable, which keeps the form of its operands.
+void require_one_thread(const sf_call& call) {
+  if (call.threads > 1)
+    refuse("%u threads with a callable (Python runs it in one thread at a time), leave out threads", call.threads);
+}
+
 sf_operation operation_of(nb::handle name) {
   const std::string_view text = text_of(name, "op");
   if (text == "sum") return SF_SUM;
@@ -186,7 +192,8 @@ void translate_user(const UserArguments& from, const Arguments& options, Call& t
   to.call.layout = SF_RANK_ORDER;
   to.call.rows = static_cast<std::uint64_t>(shape[0]);
   if (has_columns) to.call.columns = static_cast<std::uint64_t>(shape[1]);
-  take_options(options, to);
+  take_options(options.options, false, to);
+  require_one_thread(to.call);
   to.first = PyArray_DATA(x);
   to.results.make(shape + 1, PyArray_NDIM(x) - 1, dtype_of(x));
   take_initial(options.initial, dtype_of(x), {shape + outer, shape + PyArray_NDIM(x)}, to);
@@ -196,6 +203,7 @@ bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_
   to.x = rows_of(from.buffer);
   PyArrayObject* const x = as_array(to.x);
   sf_call_init(&to.call, sizeof to.call);
+  take_options(options.options, true, to);
   if (PyUnicode_Check(from.operation.ptr())) {
     to.call.operation = operation_of(from.operation);
     const std::optional<sf_type> type = type_of(x);
@@ -210,7 +218,7 @@ bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_
   to.call.collective = from.collective;
   to.call.rows = 1;
   to.call.columns = static_cast<std::uint64_t>(PyArray_SIZE(x));
-  take_options(options, to);
+  if (to.user != nullptr) require_one_thread(to.call);
   to.first = PyArray_DATA(x);
   if (from.collective != SF_REDUCE_SCATTER) {
     to.results.make(PyArray_DIMS(x), PyArray_NDIM(x), dtype_of(x));

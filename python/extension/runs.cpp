@@ -370,9 +370,8 @@ nb::object act(int mode, nb::handle comm, const Arguments& given, const Fill& fi
 }
 
 nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle axis, nb::handle dtype,
-                  nb::handle keepdims, nb::handle where, nb::handle labels, nb::handle groups, nb::handle method,
-                  nb::handle comm, nb::handle layout, nb::handle root, nb::handle schedule, nb::handle threads,
-                  nb::handle require, int mode, nb::handle initial) {
+                  nb::handle keepdims, nb::handle where, nb::handle labels, nb::handle groups, nb::handle comm,
+                  nb::handle options, int mode, nb::handle initial) {
   const bool is_weighted_sum = operation == SF_SUM && !factors.is_none();
   const Arguments from{.operation = is_weighted_sum ? SF_DOT : static_cast<sf_operation>(operation),
                        .are_weights = is_weighted_sum || operation == SF_WEIGHTED_MEAN,
@@ -383,14 +382,9 @@ nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle ax
                        .where = where,
                        .labels = labels,
                        .groups = groups,
-                       .method = method,
-                       .layout = layout,
-                       .root = root,
-                       .schedule = schedule,
-                       .require = require,
                        .keepdims = keepdims,
-                       .threads = threads,
-                       .initial = initial};
+                       .initial = initial,
+                       .options = options};
   return act(mode, comm, from, [&](Call& call, sf_group*) {
     constexpr int count = static_cast<int>(std::size(detail::operation_rows));
     if (operation < 0 || operation >= count)
@@ -400,35 +394,21 @@ nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle ax
   });
 }
 
-/// Returns the options of calls other than NumPy's reductions.
-Arguments options_of(nb::handle x, nb::handle method, nb::handle layout, nb::handle root, nb::handle schedule) {
-  Arguments options{};
-  options.x = x;
-  options.method = method;
-  options.layout = layout;
-  options.root = root;
-  options.schedule = schedule;
-  options.require = nb::handle(Py_None);
-  return options;
-}
-
 nb::object reduce_user(nb::handle x, nb::handle callable, nb::handle batched, nb::handle commutative, nb::handle comm,
-                       nb::handle layout, nb::handle root, nb::handle schedule, int mode, nb::handle initial) {
-  Arguments options = options_of(x, nb::handle(Py_None), layout, root, schedule);
-  options.initial = initial;
-  return act(mode, comm, options, [&](Call& call, sf_group*) {
-    translate_user({x, callable, batched, commutative}, options, call);
+                       nb::handle options, int mode, nb::handle initial) {
+  const Arguments given{.operation = SF_USER, .x = x, .initial = initial, .options = options};
+  return act(mode, comm, given, [&](Call& call, sf_group*) {
+    translate_user({x, callable, batched, commutative}, given, call);
     return true;
   });
 }
 
 nb::object reduce_buffer(int collective, nb::handle buffer, nb::handle operation, nb::handle blocks,
-                         nb::handle commutative, nb::handle comm, nb::handle method, nb::handle root,
-                         nb::handle schedule, int mode) {
+                         nb::handle commutative, nb::handle comm, nb::handle options, int mode) {
   if (comm.is_none()) refuse_type("comm is None (this call combines the buffers of ranks), give a communicator");
-  const Arguments options = options_of(buffer, method, nb::handle(Py_None), root, schedule);
-  return act(mode, comm, options, [&](Call& call, sf_group* group) {
-    return translate_buffer({buffer, operation, blocks, commutative, static_cast<sf_collective>(collective)}, options,
+  const Arguments given{.operation = SF_USER, .x = buffer, .options = options};
+  return act(mode, comm, given, [&](Call& call, sf_group* group) {
+    return translate_buffer({buffer, operation, blocks, commutative, static_cast<sf_collective>(collective)}, given,
                             group, call);
   });
 }
@@ -465,16 +445,14 @@ void add_runs(nb::module_& module) {
   // The bindings accept every argument, so that the body can tell the other ranks of errors.
   module.def("reduce", &reduce, nb::arg("operation"), nb::arg("x").none(), nb::arg("factors").none(),
              nb::arg("axis").none(), nb::arg("dtype").none(), nb::arg("keepdims").none(), nb::arg("where").none(),
-             nb::arg("labels").none(), nb::arg("groups").none(), nb::arg("method").none(), nb::arg("comm").none(),
-             nb::arg("layout").none(), nb::arg("root").none(), nb::arg("schedule").none(), nb::arg("threads").none(),
-             nb::arg("require").none(), nb::arg("mode"), nb::arg("initial").none() = nb::none());
+             nb::arg("labels").none(), nb::arg("groups").none(), nb::arg("comm").none(), nb::arg("options"),
+             nb::arg("mode"), nb::arg("initial").none() = nb::none());
   module.def("reduce_user", &reduce_user, nb::arg("x").none(), nb::arg("callable").none(), nb::arg("batched").none(),
-             nb::arg("commutative").none(), nb::arg("comm").none(), nb::arg("layout").none(), nb::arg("root").none(),
-             nb::arg("schedule").none(), nb::arg("mode"), nb::arg("initial").none() = nb::none());
+             nb::arg("commutative").none(), nb::arg("comm").none(), nb::arg("options"), nb::arg("mode"),
+             nb::arg("initial").none() = nb::none());
   module.def("reduce_buffer", &reduce_buffer, nb::arg("collective"), nb::arg("buffer").none(),
              nb::arg("operation").none(), nb::arg("blocks").none(), nb::arg("commutative").none(),
-             nb::arg("comm").none(), nb::arg("method").none(), nb::arg("root").none(), nb::arg("schedule").none(),
-             nb::arg("mode"));
+             nb::arg("comm").none(), nb::arg("options"), nb::arg("mode"));
   module.def("refuse", &refuse_everywhere, nb::arg("comm").none(), nb::arg("text"));
 }
 

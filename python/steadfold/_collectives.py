@@ -4,7 +4,7 @@ combined."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 import numpy as np
 
@@ -13,21 +13,28 @@ from ._convert import as_array, is_half
 from ._mode import Mode
 from ._mpi import operator_of
 from ._numbers import Collective
-from ._reductions import Method
+from ._options import VectorOptions
+from ._reductions import with_options
 from ._told import told
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+    from typing_extensions import Unpack
 
 Operator = Union[str, Callable[[Any, Any], Any]]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative: bool, comm: Any, method: Any, root: Any,
-         schedule: Any) -> Any:
+def of_vectors(function: _Function) -> _Function:
+    """Lists the options of a call in MPI's shape in its signature, for `help`."""
+    return with_options(function, VectorOptions)
+
+
+def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative: bool, comm: Any, options: Any) -> Any:
     """Makes a call in MPI's shape. Elements of 8 and 16 bits are converted to a wider type, combined, and converted
     back."""
     op = operator_of(op, comm)
-    result = _core.reduce_buffer(collective, buffer, op, blocks, commutative, comm, method, root, schedule, Mode.RUN)
+    result = _core.reduce_buffer(collective, buffer, op, blocks, commutative, comm, options, Mode.RUN)
     if result is not NotImplemented:
         return result
     with told(comm):
@@ -37,12 +44,13 @@ def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative:
             raise TypeError(f"{op!r} of dtype {array.dtype} is not supported (elements must be numbers, and complex numbers have no order), "
                             "convert the elements, or give a callable of two arrays")
         converted = _elements.converted(array, wide)
-    result = _core.reduce_buffer(collective, converted, op, blocks, commutative, comm, method, root, schedule, Mode.RUN)
+    result = _core.reduce_buffer(collective, converted, op, blocks, commutative, comm, options, Mode.RUN)
     return None if result is None else _elements.converted(result, array.dtype)
 
 
-def allreduce(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
-              root: int | None = None, schedule: str | None = None) -> Any:
+@of_vectors
+def allreduce(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, commutative: bool = False,
+              **options: Unpack[VectorOptions]) -> Any:
     """Combines the buffers of all ranks element by element, in the order of the ranks, in the binary tree over ranks.
 
     op
@@ -56,11 +64,12 @@ def allreduce(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, meth
     >>> sf.allreduce([1.0, 2.0], "sum", rank)
     array([1., 2.])
     """
-    return call(Collective.REDUCE, buffer, op, None, commutative, comm, method, root, schedule)
+    return call(Collective.REDUCE, buffer, op, None, commutative, comm, options)
 
 
+@of_vectors
 def reduce_scatter(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, blocks: Sequence[int] | None = None,
-                   method: Method = None, commutative: bool = False, schedule: str | None = None) -> Any:
+                   commutative: bool = False, **options: Unpack[VectorOptions]) -> Any:
     """Combines the buffers as `allreduce` does. Rank r gets block r of the result, `blocks[r]` elements (None: equal
     blocks).
 
@@ -69,11 +78,12 @@ def reduce_scatter(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *,
     >>> sf.reduce_scatter([1.0, 2.0], "sum", rank)
     array([1., 2.])
     """
-    return call(Collective.REDUCE_SCATTER, buffer, op, blocks, commutative, comm, method, None, schedule)
+    return call(Collective.REDUCE_SCATTER, buffer, op, blocks, commutative, comm, options)
 
 
-def scan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
-         schedule: str | None = None) -> Any:
+@of_vectors
+def scan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, commutative: bool = False,
+         **options: Unpack[VectorOptions]) -> Any:
     """Combines the buffers as `allreduce` does, but rank r gets the combined buffers of ranks 0 to r.
 
     >>> import steadfold as sf
@@ -81,11 +91,12 @@ def scan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: M
     >>> sf.scan([1.0, 2.0], "sum", rank)
     array([1., 2.])
     """
-    return call(Collective.SCAN, buffer, op, None, commutative, comm, method, None, schedule)
+    return call(Collective.SCAN, buffer, op, None, commutative, comm, options)
 
 
-def exscan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
-           schedule: str | None = None) -> Any:
+@of_vectors
+def exscan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, commutative: bool = False,
+           **options: Unpack[VectorOptions]) -> Any:
     """Combines the buffers as `allreduce` does, but rank r gets the combined buffers of ranks 0 to r - 1. Rank 0 gets
     None.
 
@@ -94,4 +105,4 @@ def exscan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method:
     >>> sf.exscan([1.0, 2.0], "sum", rank) is None
     True
     """
-    return call(Collective.EXSCAN, buffer, op, None, commutative, comm, method, None, schedule)
+    return call(Collective.EXSCAN, buffer, op, None, commutative, comm, options)

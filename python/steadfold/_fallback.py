@@ -13,7 +13,7 @@ from . import _core, _elements
 from ._convert import are_wider, as_array, as_mask, common_dtype, is_half
 from ._elements import Array, as_float64, integer_parts, integer_quotients
 from ._mode import Mode
-from ._numbers import Collective, List, Operation
+from ._numbers import Collective, Operation
 from ._told import refuse, told
 
 _WRAPPING = (Operation.SUM, Operation.PRODUCT)
@@ -30,7 +30,7 @@ _NAMES = {
 
 def reduce(operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims: bool, *rest: Any) -> Any:
     """Makes a call for which _core.reduce returned NotImplemented."""
-    comm = rest[4]
+    comm = rest[3]
     with told(comm):
         array = as_array(x)
         operands = _operands(Operation(operation), array, None if factors is None else as_array(factors), dtype)
@@ -123,8 +123,8 @@ def _products(x: Array, y: Array) -> Array:
 
 
 def _integer_quotient(
-    operation: Operation, x: Array, axis: Any, dtype: Any, keepdims: bool, where: Any, labels: Any, groups: Any,
-    method: Any, comm: Any, layout: Any, root: Any, schedule: Any, threads: int, require: Any, mode: int,
+    operation: Operation, x: Array, axis: Any, dtype: Any, keepdims: bool, where: Any, labels: Any, groups: Any, comm: Any,
+    options: Any, mode: int, initial: Any,
 ) -> Any:
     """Returns the sum of integers, for a mean divided by their number. The result is exact, and rounded once to a
     floating-point type."""
@@ -137,9 +137,8 @@ def _integer_quotient(
             raise TypeError(f"a result of dtype {target} for a quotient of integers (quotients are rounded to floating point), convert the result")
         if target.itemsize > 8 and target.kind == "f":
             raise TypeError(f"a quotient of integers as {target} (a quotient is rounded to float64 or a narrower type), use dtype=float")
-        if isinstance(method, str):
-            _core.find(List.METHODS, method)
         parts = integer_parts(x, axis, keepdims, None if where is None else as_mask(where))
     if comm is not None:
-        parts = _core.reduce_buffer(Collective.REDUCE, parts, "sum", None, False, comm, None, root, schedule, Mode.RUN)
+        taken = {name: value for name, value in options.items() if name in ("root", "schedule")}
+        parts = _core.reduce_buffer(Collective.REDUCE, parts, "sum", None, False, comm, taken, Mode.RUN)
     return None if parts is None else integer_quotients(np.asarray(parts), operation is Operation.MEAN, target)

@@ -7,13 +7,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._numbers import Operation
-from ._reductions import Axis, Method, _call
+from ._reductions import Axis, _call, with_options
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
     from typing_extensions import Unpack
 
-    from . import _core
+    from ._options import CallOptions
     from ._plans import Options
 
 Made = TypeVar("Made")
@@ -21,10 +21,10 @@ Made = TypeVar("Made")
 __all__ = ["dot", "vdot", "covariance", "sample_covariance"]
 
 
+@with_options
 def dot(
     x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
-    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
-    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+    where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The sum of the products x[i] y[i], by default rounded once. Complex numbers are not conjugated; see `vdot`. `y` is
     broadcast to the shape of `x`, but a single number is not.
@@ -33,13 +33,13 @@ def dot(
     >>> float(sf.dot([1e200, 1.0, -1e200], [1e200, 3.0, 1e200]))
     3.0
     """
-    return _call(Operation.DOT, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+    return _call(Operation.DOT, x, y, axis, dtype, keepdims, where, comm, options)
 
 
+@with_options
 def vdot(
     x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
-    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
-    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+    where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The sum of the products conj(x[i]) y[i], by default rounded once.
 
@@ -47,13 +47,13 @@ def vdot(
     >>> complex(sf.vdot([1j], [1j]))
     (1+0j)
     """
-    return _call(Operation.DOTC, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+    return _call(Operation.DOTC, x, y, axis, dtype, keepdims, where, comm, options)
 
 
+@with_options
 def covariance(
     x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
-    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
-    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+    where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The covariance: the mean of (x[i] - mean of x) (y[i] - mean of y), rounded once. `y` is broadcast to the shape of
     `x`, but a single number is not.
@@ -62,13 +62,13 @@ def covariance(
     >>> float(sf.covariance([1e9, 1e9 + 1, 1e9 + 2], [3.0, 2.0, 4.0]))
     0.3333333333333333
     """
-    return _call(Operation.COVARIANCE, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+    return _call(Operation.COVARIANCE, x, y, axis, dtype, keepdims, where, comm, options)
 
 
+@with_options
 def sample_covariance(
     x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
-    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
-    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+    where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The covariance (see `covariance`) with the divisor n - 1 in place of n; NaN for a single pair.
 
@@ -76,7 +76,7 @@ def sample_covariance(
     >>> float(sf.sample_covariance([1e9, 1e9 + 1, 1e9 + 2], [3.0, 2.0, 4.0]))
     0.5
     """
-    return _call(Operation.SAMPLE_COVARIANCE, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+    return _call(Operation.SAMPLE_COVARIANCE, x, y, axis, dtype, keepdims, where, comm, options)
 
 
 class CallsOfOperations(Generic[Made]):

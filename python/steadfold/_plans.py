@@ -4,18 +4,18 @@ of the functions that run at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from . import _core
 from ._collectives import Operator
 from ._errors import InvalidArgumentError
-from ._method import Binned, Tree
 from ._mode import Mode
 from ._mpi import operator_of
 from ._numbers import Collective, Operation
 from ._operations import CallsOfOperations
-from ._reductions import Axis, named_operation
+from ._options import CallOptions
+from ._reductions import Axis, named_operation, with_default
 from ._told import refuse
 
 if TYPE_CHECKING:
@@ -25,18 +25,12 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 
-class Options(TypedDict, total=False):
+class Options(CallOptions, total=False):
     """Options of reductions, as in `steadfold.sum`."""
 
     dtype: DTypeLike | None
     keepdims: bool
     where: ArrayLike | None
-    method: str | Binned | Tree | None
-    layout: _core.Layout | None
-    root: int | None
-    schedule: str | None
-    threads: int
-    require: str | None
 
 
 class Calls(CallsOfOperations[Made]):
@@ -51,26 +45,17 @@ class Calls(CallsOfOperations[Made]):
     def _made(self, call: Any) -> Made:
         raise NotImplementedError
 
-    def _reduce(self, operation: Operation, x: Any, factors: Any, axis: Any, options: Options, labels: Any = None,
+    def _reduce(self, operation: Operation, x: Any, factors: Any, axis: Any, options: Any, labels: Any = None,
                 groups: Any = None, initial: Any = None) -> Made:
-        unknown = options.keys() - Options.__annotations__.keys()
-        if unknown:
-            refuse(self._comm, TypeError(f"options {', '.join(sorted(unknown))} (there are "
-                                         f"{', '.join(Options.__annotations__)}), leave out these options"))
-        get: Callable[..., Any] = options.get
-        made = _core.reduce(operation, x, factors, axis, get("dtype"), get("keepdims", False), get("where"), labels, groups,
-                            get("method"), self._comm, get("layout"), get("root"), get("schedule"), get("threads", 1),
-                            get("require"), self._mode, initial)
+        rest: dict[str, Any] = dict(options)
+        dtype, keepdims, where = rest.pop("dtype", None), rest.pop("keepdims", False), rest.pop("where", None)
+        made = _core.reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, self._comm, rest, self._mode, initial)
         return self._made(self._offered(made, x))
 
     def _buffer(self, collective: Collective, buffer: Any, op: Any, options: Any) -> Made:
-        unknown = options.keys() - {"blocks", "commutative", "method", "root", "schedule"}
-        if unknown:
-            refuse(self._comm, TypeError(f"options {', '.join(sorted(unknown))} (there are blocks, commutative, method, root and "
-                                         "schedule), leave them out"))
-        op = operator_of(op, self._comm)
-        made = _core.reduce_buffer(collective, buffer, op, options.get("blocks"), options.get("commutative", False), self._comm,
-                                   options.get("method"), options.get("root"), options.get("schedule"), self._mode)
+        rest = dict(options)
+        blocks, commutative = rest.pop("blocks", None), rest.pop("commutative", False)
+        made = _core.reduce_buffer(collective, buffer, operator_of(op, self._comm), blocks, commutative, self._comm, rest, self._mode)
         return self._made(self._offered(made, buffer))
 
     def _offered(self, made: Any, x: Any) -> Any:
@@ -112,15 +97,13 @@ class Calls(CallsOfOperations[Made]):
         return self._reduce(Operation.SUM, x, None, axis, options, labels, groups)
 
     def reduce(self, x: ArrayLike, op: Operator, *, batched: bool = False, commutative: bool = False,
-               layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None,
-               initial: Any = None) -> Made:
+               initial: Any = None, **options: Unpack[CallOptions]) -> Made:
         """Makes the call `steadfold.reduce`."""
         op = operator_of(op, self._comm)
         if isinstance(op, str):
             operation, method = named_operation(op, self._comm)
-            options: Options = {"method": method, "layout": layout, "root": root, "schedule": schedule}
-            return self._reduce(operation, x, None, 0, options, initial=initial)
-        return self._made(_core.reduce_user(x, op, batched, commutative, self._comm, layout, root, schedule, self._mode, initial))
+            return self._reduce(operation, x, None, 0, with_default(options, method), initial=initial)
+        return self._made(_core.reduce_user(x, op, batched, commutative, self._comm, options, self._mode, initial))
 
     def allreduce(self, buffer: ArrayLike, op: Operator = "sum", **options: Any) -> Made:
         """Makes the call `steadfold.allreduce`."""

@@ -39,26 +39,28 @@ require
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 
 import numpy as np
 
 from . import _core, _elements, _fallback
 from ._convert import as_array, common_dtype
 from ._errors import EmptyError
-from ._method import Binned, Tree
+from ._method import Method, name_of
 from ._mode import Mode
 from ._mpi import operator_of
 from ._numbers import Operation
+from ._options import DEFAULTS, CallOptions
 from ._told import refuse, told
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from typing_extensions import Unpack
 
 Axis = Union[int, "tuple[int, ...]", None]
-Method = Union[str, Binned, Tree, None]
 
 _RUN = int(Mode.RUN)
 _SUM, _PRODUCT, _MIN, _MAX, _MEAN = (
@@ -66,6 +68,18 @@ _SUM, _PRODUCT, _MIN, _MAX, _MEAN = (
 )
 _NAMED = {"sum": Operation.SUM, "prod": Operation.PRODUCT, "product": Operation.PRODUCT, "min": Operation.MIN, "max": Operation.MAX}
 _reduce = _core.reduce
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def with_options(function: _Function, options: Any = CallOptions) -> _Function:
+    """Lists the options of a function in its signature, for `help`."""
+    signature = inspect.signature(function)
+    own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    listed = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name],
+                                annotation=getattr(annotation, "__forward_arg__", annotation))
+              for name, annotation in options.__annotations__.items()]
+    function.__signature__ = signature.replace(parameters=own + listed)  # type: ignore[attr-defined]
+    return function
 
 
 def _store(result: Any, out: Any) -> Any:
@@ -115,25 +129,20 @@ def _check_out(
 
 
 def _call(
-    operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims: bool, where: Any, method: Any, comm: Any,
-    layout: Any, root: Any, schedule: Any, threads: int, require: Any, labels: Any = None, groups: Any = None,
-    initial: Any = None,
+    operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims: bool, where: Any, comm: Any, options: Any,
+    labels: Any = None, groups: Any = None, initial: Any = None,
 ) -> Any:
     """Makes one blocking call of the library, or of the fallback for types that the library does not take."""
-    last = () if initial is None else (initial,)
-    result = _reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, method, comm, layout, root, schedule,
-                     threads, require, _RUN, *last)
+    result = _reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, comm, options, _RUN, initial)
     if result is NotImplemented:
-        return _fallback.reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, method, comm, layout, root,
-                                schedule, threads, require, _RUN, *last)
+        return _fallback.reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, comm, options, _RUN, initial)
     return result
 
 
+@with_options
 def sum(
     x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, keepdims: bool = False,
-    where: ArrayLike | None = None, *, weights: ArrayLike | None = None, method: Method = None, comm: Any = None,
-    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
-    require: str | None = None,
+    where: ArrayLike | None = None, *, weights: ArrayLike | None = None, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The sum of the elements, correctly rounded unless `method` says otherwise.
 
@@ -152,21 +161,19 @@ def sum(
     """
     if out is not None:
         rounded_to = _check_out(out, x, axis, dtype, keepdims, comm, weights)
-        dtype = dtype if method in ("tree", "plain") else rounded_to  # methods `tree` and `plain` round in every step
+        dtype = dtype if name_of(options.get("method")) in ("tree", "plain") else rounded_to  # tree and plain round in every step
     # Calls the library as _call does, without unnecessary function calls: each takes a tenth of the time of a sum of
     # few elements.
-    result = _reduce(_SUM, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root, schedule,
-                     threads, require, _RUN)
+    result = _reduce(_SUM, x, weights, axis, dtype, keepdims, where, None, None, comm, options, _RUN)
     if result is NotImplemented:
-        result = _fallback.reduce(_SUM, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root,
-                                  schedule, threads, require, _RUN)
+        result = _fallback.reduce(_SUM, x, weights, axis, dtype, keepdims, where, None, None, comm, options, _RUN, None)
     return result if out is None else _store(result, out)
 
 
+@with_options
 def prod(
     x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, keepdims: bool = False,
-    *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None, root: int | None = None,
-    schedule: str | None = None, threads: int = 1, require: str | None = None,
+    *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The product of the elements, in the binary tree over their indices.
 
@@ -175,13 +182,13 @@ def prod(
     12.0
     """
     _check_out(out, x, axis, dtype, keepdims, comm)
-    return _store(_call(_PRODUCT, x, None, axis, dtype, keepdims, None, method, comm, layout, root, schedule, threads, require), out)
+    return _store(_call(_PRODUCT, x, None, axis, dtype, keepdims, None, comm, options), out)
 
 
+@with_options
 def norm(
     x: ArrayLike, ord: float = 2, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
-    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
-    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+    where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """A norm of the elements as one vector. `ord` is 2 (the square root of the sum of squares, rounded once), 1 or inf.
 
@@ -193,7 +200,7 @@ def norm(
     operation = operations.get(ord) if isinstance(ord, (int, float)) else None
     if operation is None:
         refuse(comm, ValueError(f"norm of ord {ord!r} (the norms are 1, 2 and inf), use one of these"))
-    return _call(operation, x, None, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+    return _call(operation, x, None, axis, dtype, keepdims, where, comm, options)
 
 
 def _mean_of_nothing(x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
@@ -209,11 +216,10 @@ def _mean_of_nothing(x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
     return result[()]
 
 
+@with_options
 def mean(
     x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, keepdims: bool = False,
-    where: ArrayLike | None = None, *, weights: ArrayLike | None = None, method: Method = None, comm: Any = None,
-    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
-    require: str | None = None,
+    where: ArrayLike | None = None, *, weights: ArrayLike | None = None, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The mean of the elements, or their weighted mean with `weights`: exact sums, divided and rounded once. Without
     elements the result is NaN, with a warning as in NumPy.
@@ -227,8 +233,9 @@ def mean(
     dtype = _check_out(out, x, axis, dtype, keepdims, comm, weights, is_divided=True)
     operation = _MEAN if weights is None else Operation.WEIGHTED_MEAN
     try:
-        result = _call(operation, x, weights, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+        result = _call(operation, x, weights, axis, dtype, keepdims, where, comm, options)
     except EmptyError:
+        root = options.get("root")
         if root is not None and comm is not None and _core.Group(comm).rank != root:
             return None
         result = _mean_of_nothing(as_array(x), axis, dtype, keepdims)
@@ -251,9 +258,9 @@ class Statistics(NamedTuple):
     sample_deviation: Any
 
 
+@with_options
 def statistics(
-    x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None,
-    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+    x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Statistics | None:
     """The number of elements, the extremes and their indices, the mean, the variances and the deviations, in one pass
     over the elements and one reduction.
@@ -263,12 +270,12 @@ def statistics(
     >>> float(numbers.max), int(numbers.max_index), float(numbers.mean)
     (4.0, 2, 2.3333333333333335)
     """
-    result = _call(Operation.STATISTICS, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None)
+    result = _call(Operation.STATISTICS, x, None, axis, None, keepdims, where, comm, options)
     return None if result is None else Statistics(*(result[name] for name in Statistics._fields))
 
 
-def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, keepdims: bool, where: Any, comm: Any, root: Any,
-            schedule: Any, threads: int) -> Any:
+def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, keepdims: bool, where: Any, comm: Any,
+            options: Any) -> Any:
     if not isinstance(ddof, (int, float)) or ddof not in (0, 1):
         refuse(comm, ValueError(f"ddof of {ddof!r} (only ddof 0 and 1 are supported), multiply the variance with ddof=0 instead"))
     with told(comm):
@@ -276,15 +283,15 @@ def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, ke
         rounded_to = np.dtype(_core.dtype_of_sums(array.dtype) if dtype is None else dtype).newbyteorder("=")
         if dtype is None and rounded_to.kind != "f":
             rounded_to = np.dtype(np.float64)  # used for integers; complex numbers are refused below
-    found = _call(Operation.STATISTICS, array, None, axis, rounded_to, keepdims, where, None, comm, None, root, schedule, threads, None)
+    found = _call(Operation.STATISTICS, array, None, axis, rounded_to, keepdims, where, comm, options)
     # The call has already rounded this number.
     return None if found is None else _elements.converted(found[names[int(ddof)]], rounded_to)
 
 
+@with_options
 def var(
     x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, ddof: int = 0,
-    keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, root: int | None = None,
-    schedule: str | None = None, threads: int = 1,
+    keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The variance: computed exactly and rounded once, to the dtype of the sum, for integers to float64. `ddof` is 0 or
     1.
@@ -294,13 +301,13 @@ def var(
     1.0
     """
     dtype = _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
-    return _store(_spread(("variance", "sample_variance"), ddof, dtype, x, axis, keepdims, where, comm, root, schedule, threads), out)
+    return _store(_spread(("variance", "sample_variance"), ddof, dtype, x, axis, keepdims, where, comm, options), out)
 
 
+@with_options
 def std(
     x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, ddof: int = 0,
-    keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, root: int | None = None,
-    schedule: str | None = None, threads: int = 1,
+    keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The standard deviation: computed exactly and rounded once, to the dtype of the sum, for integers to float64.
     `ddof` is 0 or 1.
@@ -310,12 +317,13 @@ def std(
     1.0
     """
     dtype = _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
-    return _store(_spread(("deviation", "sample_deviation"), ddof, dtype, x, axis, keepdims, where, comm, root, schedule, threads), out)
+    return _store(_spread(("deviation", "sample_deviation"), ddof, dtype, x, axis, keepdims, where, comm, options), out)
 
 
+@with_options
 def min(
     x: ArrayLike, axis: Axis = None, out: NDArray[Any] | None = None, keepdims: bool = False, where: ArrayLike | None = None, *,
-    comm: Any = None, layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+    comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The smallest element. NaN if an element is NaN; -0.0 is below +0.0. Raises `EmptyError` if there are no elements.
 
@@ -324,12 +332,13 @@ def min(
     -0.0
     """
     _check_out(out, x, axis, None, keepdims, comm)
-    return _store(_call(_MIN, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None), out)
+    return _store(_call(_MIN, x, None, axis, None, keepdims, where, comm, options), out)
 
 
+@with_options
 def max(
     x: ArrayLike, axis: Axis = None, out: NDArray[Any] | None = None, keepdims: bool = False, where: ArrayLike | None = None, *,
-    comm: Any = None, layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+    comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The largest element. NaN if an element is NaN; -0.0 is below +0.0. Raises `EmptyError` if there are no elements.
 
@@ -338,18 +347,17 @@ def max(
     3
     """
     _check_out(out, x, axis, None, keepdims, comm)
-    return _store(_call(_MAX, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None), out)
+    return _store(_call(_MAX, x, None, axis, None, keepdims, where, comm, options), out)
 
 
-def _index(operation: int, x: Any, axis: Any, keepdims: bool, where: Any, comm: Any, layout: Any, root: Any, schedule: Any,
-           threads: int) -> Any:
-    found = _call(operation, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None)
+def _index(operation: int, x: Any, axis: Any, keepdims: bool, where: Any, comm: Any, options: Any) -> Any:
+    found = _call(operation, x, None, axis, None, keepdims, where, comm, options)
     return None if found is None else _elements.converted(found["index"], np.int64)
 
 
+@with_options
 def argmin(
-    x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None,
-    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+    x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The lowest index of the smallest element. The index counts in C order over the reduced elements of all ranks. If
     there are NaNs, it is the index of the first NaN. -1 if a mask leaves no element.
@@ -358,12 +366,12 @@ def argmin(
     >>> int(sf.argmin([2.0, 1.0, 1.0]))
     1
     """
-    return _index(Operation.MIN_LOCATION, x, axis, keepdims, where, comm, layout, root, schedule, threads)
+    return _index(Operation.MIN_LOCATION, x, axis, keepdims, where, comm, options)
 
 
+@with_options
 def argmax(
-    x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None,
-    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+    x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The lowest index of the largest element; counted as in `argmin`.
 
@@ -371,14 +379,13 @@ def argmax(
     >>> int(sf.argmax([2.0, 3.0, 3.0]))
     1
     """
-    return _index(Operation.MAX_LOCATION, x, axis, keepdims, where, comm, layout, root, schedule, threads)
+    return _index(Operation.MAX_LOCATION, x, axis, keepdims, where, comm, options)
 
 
+@with_options
 def sum_by(
     x: ArrayLike, labels: ArrayLike, groups: int, axis: Axis = None, dtype: DTypeLike | None = None,
-    where: ArrayLike | None = None, *, weights: ArrayLike | None = None, method: Method = None, comm: Any = None,
-    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
-    require: str | None = None,
+    where: ArrayLike | None = None, *, weights: ArrayLike | None = None, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """The sum of every group of elements: an array of shape (groups, *kept axes). `labels` are integers that are
     broadcast to the elements (except a single number). The label of an element is the number of its group, 0 to groups
@@ -388,12 +395,13 @@ def sum_by(
     >>> sf.sum_by([1.0, 2.0, 3.0, 4.0], [0, 1, 0, -1], groups=3)
     array([4., 2., 0.])
     """
-    return _call(_SUM, x, weights, axis, dtype, False, where, method, comm, layout, root, schedule, threads, require, labels, groups)
+    return _call(_SUM, x, weights, axis, dtype, False, where, comm, options, labels, groups)
 
 
+@with_options
 def reduce(
     x: ArrayLike, op: str | Callable[[Any, Any], Any], comm: Any = None, *, batched: bool = False, commutative: bool = False,
-    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, initial: Any = None,
+    initial: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
     """Combines x[0] op x[1] op ... in the binary tree over the indices of the whole job, for any number of ranks.
 
@@ -420,8 +428,13 @@ def reduce(
     op = operator_of(op, comm)
     if isinstance(op, str):
         operation, method = named_operation(op, comm)
-        return _call(operation, x, None, 0, None, False, None, method, comm, layout, root, schedule, 1, None, initial=initial)
-    return _core.reduce_user(x, op, batched, commutative, comm, layout, root, schedule, _RUN, initial)
+        return _call(operation, x, None, 0, None, False, None, comm, with_default(options, method), initial=initial)
+    return _core.reduce_user(x, op, batched, commutative, comm, options, _RUN, initial)
+
+
+def with_default(options: CallOptions, method: str | None) -> CallOptions:
+    """Returns the options with this method if they name none."""
+    return options if options.get("method") is not None else {**options, "method": method}
 
 
 def named_operation(op: str, comm: Any) -> tuple[Operation, str | None]:

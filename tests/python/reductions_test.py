@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import inspect
 import itertools
 import math
 import types
@@ -453,7 +454,7 @@ class Numpy(unittest.TestCase):
 
     def test_what_is_refused_says_why(self):
         for call, text in (
-            (lambda: _core.reduce(-1, np.ones(2), *[None] * 14, 0), r"operation -1 is unknown \(the operations are 0 to 18\)"),
+            (lambda: _core.reduce(-1, np.ones(2), *[None] * 8, {}, 0), r"operation -1 is unknown \(the operations are 0 to 18\)"),
             (lambda: sf.sum([1.5], dtype=int), "results of dtype int64 for elements of dtype float64"),
             (lambda: sf.sum([1.5], dtype="c16"), r"results of dtype complex128 for elements of dtype float64 \(the results are real numbers\), convert the result"),
             (lambda: sf.mean([1.5], dtype="c16", method="tree"), "results of dtype complex128"),
@@ -697,8 +698,31 @@ class Numpy(unittest.TestCase):
             sf.sum(x, comm=3)
         with self.assertRaises(TypeError):
             sf.sum(x, layout="grid")
-        with self.assertRaises(TypeError):
-            sf.sum(x, unknown=1)
+        self.assertEqual(float(sf.sum(x, method=sf.binned(np.int64(4), sweep="double_sweep"))), 10.0)
+        with self.assertRaisesRegex(sf.InvalidArgumentError, "unknown sweep 'thrice'"):
+            sf.sum(x, method=sf.binned(sweep="thrice"))
+        of_steps, out = [1.0, 2.0**-30, -1.0], np.zeros((), np.float32)
+        self.assertEqual(float(sf.sum(of_steps, out=out, method=sf.tree())), float(sf.sum(of_steps, method="tree")))
+
+    def test_options_that_no_call_takes(self):
+        """Whatever the elements: calls of integers do not all reach the library."""
+        for x in (np.arange(5.0), np.arange(5), np.zeros(5, np.int8), np.zeros(5, np.float16), np.zeros(5, bool)):
+            for call in (sf.sum, sf.mean, sf.prod, sf.max, sf.argmin, lambda x, **options: sf.reduce(x, max, **options)):
+                with self.assertRaisesRegex(TypeError, "option 'bogus' does not exist"):
+                    call(x, bogus=1)
+                with self.assertRaisesRegex(TypeError, "threads is 'two'"):
+                    call(x, threads="two")
+                with self.assertRaisesRegex(sf.InvalidArgumentError, "unknown guarantee 'colour'"):
+                    call(x, require="colour")
+        rank = sf.Team(1)[0]
+        for call in (sf.allreduce, sf.reduce_scatter, sf.scan, sf.exscan):
+            with self.assertRaisesRegex(TypeError, "option 'layout' does not exist"):
+                call([1.0], "sum", rank, layout=sf.Layout.anywhere())
+            with self.assertRaisesRegex(sf.InvalidArgumentError, "2 threads with a callable"):
+                call([1.0], np.add, rank, threads=2)
+        with self.assertRaisesRegex(sf.InvalidArgumentError, "2 threads with a callable"):
+            sf.reduce([1.0], np.add, threads=2)
+        self.assertEqual(list(inspect.signature(sf.scan).parameters)[-3:], ["schedule", "require", "threads"])
 
 
 class Operators(unittest.TestCase):

@@ -49,7 +49,7 @@ MORE_PARAMETERS = {
     "src/kernels/binned_groups.cpp": (7, "an entry of the table of kernels"),
     "src/capi/gaspi.cpp": (8, "the parameters of GASPI's functions"),
     "interpose/wrappers.hpp": (9, "the parameters of MPI's functions"),
-    "python/extension/runs.cpp": (18, "the keywords of Python's functions"),
+    "python/extension/runs.cpp": (13, "the keywords of Python's functions"),
 }
 LONGEST = 500
 LONGEST_PLAN = 150  # docs/architecture.md: what does not fit there goes to a room's page
