@@ -97,26 +97,17 @@ Kind make_tree(const Description& description, const Operator& op, Count columns
 }
 
 Kind make_exact(const Description& description, const Operator& /*op*/, Count columns) {
-  using arithmetic::ExactOperation;
-  using arithmetic::ExactType;
   require_sum(description);
-  const auto exact_type = [](Type type) { return type == Type::f32 ? ExactType::f32 : ExactType::f64; };
   const Operation operation = description.operation;
-  if (description.deals_rows())
-    return arithmetic::make_exact_of_dealt(arithmetic::is_dot(operation) ? ExactOperation::dot : ExactOperation::sum,
-                                           exact_type(description.type), exact_type(description.result_type), columns);
-  if (operation == Operation::statistics)
-    return arithmetic::make_statistics(exact_type(description.type), exact_type(description.result_type));
-  if (arithmetic::has_several_sums(operation))
-    return arithmetic::make_sums_of_pairs(operation, exact_type(description.type), exact_type(description.result_type));
-  const auto exact_operation = operation == Operation::mean          ? ExactOperation::mean
-                               : arithmetic::is_dot(operation)       ? ExactOperation::dot
-                               : operation == Operation::norm2       ? ExactOperation::norm2
-                               : operation == Operation::abs_sum     ? ExactOperation::abs_sum
-                               : operation == Operation::sum_squares ? ExactOperation::sum_squares
-                                                                     : ExactOperation::sum;
-  return arithmetic::make_exact(exact_operation, exact_type(description.type), exact_type(description.result_type),
-                                columns);
+  const Type type = description.type;
+  const Type result = description.result_type;
+  if (operation == Operation::statistics) return arithmetic::make_statistics(type, result);
+  if (arithmetic::has_several_sums(operation)) return arithmetic::make_sums_of_pairs(operation, type, result);
+  const Operation made = arithmetic::is_dot(operation)        ? Operation::dot
+                         : operation == Operation::masked_sum ? Operation::sum
+                                                              : operation;
+  if (!description.deals_rows()) return arithmetic::make_exact(made, type, result, columns);
+  return arithmetic::make_exact_of_dealt(made, type, result, columns);
 }
 
 Kind make_binned(const Description& description, const Operator& /*op*/, Count columns) {

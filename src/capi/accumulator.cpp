@@ -25,9 +25,7 @@ using steadfold::agreement::Missing;
 using steadfold::arithmetic::Bytes;
 using steadfold::arithmetic::Comparison;
 using steadfold::arithmetic::Count;
-using steadfold::arithmetic::ExactOperation;
 using steadfold::arithmetic::ExactState;
-using steadfold::arithmetic::ExactType;
 using steadfold::arithmetic::Operation;
 using steadfold::arithmetic::StateShape;
 using steadfold::arithmetic::Type;
@@ -72,7 +70,7 @@ const ExactState& state_of(const sf_accumulator* accumulator) {
 
 std::string text_of(const StateShape& shape) {
   return std::to_string(shape.columns) + (shape.columns == 1 ? " sum of " : " sums of ") +
-         (shape.factors == 1 ? "" : "products of ") + (shape.type == ExactType::f32 ? "floats" : "doubles");
+         (shape.factors == 1 ? "" : "products of ") + (shape.type == Type::f32 ? "floats" : "doubles");
 }
 
 void require_alike(const ExactState& a, const ExactState& b) {
@@ -94,9 +92,9 @@ void require_room(const ExactState& state) {
                                          "the greatest term), look for a loop that merges the accumulator with itself");
 }
 
-ExactType floating(unsigned type, const char* what) {
-  if (type == SF_F64) return ExactType::f64;
-  if (type == SF_F32) return ExactType::f32;
+Type floating(unsigned type, const char* what) {
+  if (type == SF_F64) return Type::f64;
+  if (type == SF_F32) return Type::f32;
   if (type > SF_FLOAT128)
     refuse("type " + std::to_string(type) + " is unknown (the last type is " + std::to_string(SF_FLOAT128) +
            "), use a value of sf_type");
@@ -192,7 +190,7 @@ Call taken(const sf_arrays& arrays, const StateShape& shape, Array& array) {
   if (has_factors) require_products(shape);
   Call call{.operation = has_factors ? Operation::dot : Operation::sum, .method = Method::exact};
   steadfold::capi::take_arrays(arrays, call, array);
-  if (call.type != (shape.type == ExactType::f32 ? Type::f32 : Type::f64))
+  if (call.type != shape.type)
     refuse("elements of type " + std::string(name_of(call.type)) + " (the accumulator holds " + text_of(shape) +
            "), make the accumulator with that type or convert the elements");
   if (call.columns != shape.columns)
@@ -245,12 +243,12 @@ int merge_over_right(const void* left, const void* /*right*/, void* result, size
   return 0;
 }
 
-ExactOperation ending_of(const ExactState& state, unsigned operation) {
-  if (operation == SF_SUM) return ExactOperation::sum;
-  if (operation == SF_MEAN && state.rows() > 0) return ExactOperation::mean;
+Operation ending_of(const ExactState& state, unsigned operation) {
+  if (operation == SF_SUM) return Operation::sum;
+  if (operation == SF_MEAN && state.rows() > 0) return Operation::mean;
   if (operation == SF_MEAN)
     throw Failure(Status::empty, "no mean (there are " + std::to_string(state.rows()) + " rows), add rows first");
-  if (operation == SF_NORM2 && state.shape().factors == 2) return ExactOperation::norm2;
+  if (operation == SF_NORM2 && state.shape().factors == 2) return Operation::norm2;
   const std::string asked = operation > static_cast<unsigned>(steadfold::arithmetic::last_operation)
                                 ? "operation " + std::to_string(operation)
                                 : std::string(name_of(static_cast<steadfold::arithmetic::Operation>(operation)));
@@ -273,7 +271,7 @@ extern "C" {
 sf_status sf_accumulator_create(sf_type type, sf_terms terms, uint64_t columns, sf_accumulator** accumulator) {
   return caught([&] {
     require_place(accumulator, "the accumulator");
-    const ExactType of = floating(number(type), "sums");
+    const Type of = floating(number(type), "sums");
     if (number(terms) > SF_PRODUCTS)
       refuse("terms " + std::to_string(number(terms)) + " are unknown (the last value is " +
              std::to_string(SF_PRODUCTS) + "), use SF_ELEMENTS or SF_PRODUCTS");
@@ -299,7 +297,7 @@ sf_status sf_accumulator_describe(const sf_accumulator* accumulator, sf_accumula
     const ExactState& state = state_of(accumulator);
     const StateShape& of = state.shape();
     if (shape != nullptr)
-      *shape = {of.type == ExactType::f32 ? SF_F32 : SF_F64, of.factors == 2 ? SF_PRODUCTS : SF_ELEMENTS, of.columns};
+      *shape = {of.type == Type::f32 ? SF_F32 : SF_F64, of.factors == 2 ? SF_PRODUCTS : SF_ELEMENTS, of.columns};
     if (rows != nullptr) *rows = state.rows();
   });
 }
@@ -372,8 +370,8 @@ sf_status sf_accumulator_compare(const sf_accumulator* a, const sf_accumulator* 
 sf_status sf_accumulator_round(const sf_accumulator* accumulator, sf_operation operation, sf_type type, void* values) {
   return caught([&] {
     const ExactState& state = state_of(accumulator);
-    const ExactOperation ending = ending_of(state, number(operation));
-    const ExactType result = floating(number(type), "results");
+    const Operation ending = ending_of(state, number(operation));
+    const Type result = floating(number(type), "results");
     require_place(values, "the result");
     state.round(ending, result, static_cast<std::byte*>(values));
   });

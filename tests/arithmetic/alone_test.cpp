@@ -21,8 +21,6 @@
 namespace steadfold::test::alone_test {
 namespace {
 
-using arithmetic::ExactOperation;
-using arithmetic::ExactType;
 using arithmetic::Operation;
 using arithmetic::Sweep;
 using arithmetic::Type;
@@ -37,7 +35,7 @@ struct Kind {
 template <class T>
 std::vector<Kind> kinds_of(Count columns) {
   constexpr Type type = type_of<T>;
-  constexpr ExactType exact_type = sizeof(T) == 8 ? ExactType::f64 : ExactType::f32;
+  constexpr Type exact_type = sizeof(T) == 8 ? Type::f64 : Type::f32;
   std::vector<Kind> kinds;
   const auto add = [&](std::string name, std::unique_ptr<PartialKind> kind) {
     kinds.push_back({std::move(name) + " of " + std::to_string(columns) + " columns", columns, std::move(kind)});
@@ -46,9 +44,9 @@ std::vector<Kind> kinds_of(Count columns) {
     add("tree", arithmetic::make_tree(arithmetic::built_in(operation, type), columns));
     add("plain", arithmetic::make_plain(arithmetic::built_in(operation, type), columns));
   }
-  for (const ExactType result : {ExactType::f32, ExactType::f64})
-    for (const auto operation : {ExactOperation::sum, ExactOperation::mean, ExactOperation::abs_sum,
-                                 ExactOperation::sum_squares, ExactOperation::norm2})
+  for (const Type result : {Type::f32, Type::f64})
+    for (const auto operation :
+         {Operation::sum, Operation::mean, Operation::abs_sum, Operation::sum_squares, Operation::norm2})
       add("exact " + std::to_string(static_cast<int>(operation)),
           arithmetic::make_exact(operation, exact_type, result, columns));
   for (const Type result : {Type::f32, Type::f64})
@@ -162,7 +160,7 @@ TEST(Alone, FewRowsWithinSomeBinades) {
 
 /// Their sum as a double is half way between two floats. They stand side by side, or apart.
 TEST(Alone, FewFloatsAreRoundedOnce) {
-  const auto kind = arithmetic::make_exact(ExactOperation::sum, ExactType::f32, ExactType::f32, 1);
+  const auto kind = arithmetic::make_exact(Operation::sum, Type::f32, Type::f32, 1);
   for (const Count apart : {1, 2}) {
     constexpr float terms[] = {1, 0x1p-24F, 0x1.000002p-40F, -0x1p-40F};  // the last two leave 2^-63
     std::vector<float> x(4 * apart, 100.0F);

@@ -16,14 +16,12 @@
 namespace steadfold::test::at_hand_test {
 namespace {
 
-using arithmetic::ExactOperation;
-using arithmetic::ExactType;
 using arithmetic::Operation;
 using arithmetic::Sweep;
 using arithmetic::Type;
 
 template <class T>
-constexpr ExactType exact_type = sizeof(T) == 8 ? ExactType::f64 : ExactType::f32;
+constexpr Type exact_type = sizeof(T) == 8 ? Type::f64 : Type::f32;
 
 /// Rows of columns whose troubles take turns, from the first one given on.
 template <class T>
@@ -89,7 +87,7 @@ void expect_bits_of_the_builder(std::uint64_t seed, const Make& make) {
 template <class T>
 void expect_bits_of_exact(std::uint64_t seed) {
   expect_bits_of_the_builder<T>(seed, [](Count columns) {
-    return arithmetic::make_exact(ExactOperation::sum, exact_type<T>, exact_type<T>, columns);
+    return arithmetic::make_exact(Operation::sum, exact_type<T>, exact_type<T>, columns);
   });
 }
 template <class T>
@@ -108,7 +106,7 @@ TEST(AtHand, BinnedSumsOfDoubles) { expect_bits_of_binned<double>(71); }
 TEST(AtHand, BinnedSumsOfFloats) { expect_bits_of_binned<float>(73); }
 
 TEST(AtHand, OtherSumsAreTheBuilders) {
-  const auto exact = [](ExactOperation operation, ExactType input, ExactType result, Count rows) {
+  const auto exact = [](Operation operation, Type input, Type result, Count rows) {
     return arithmetic::make_exact(operation, input, result, 9)->rows_at_hand()->spare_rows(rows);
   };
   const auto binned = [](Operation operation, Type input, Type result, Count rows) {
@@ -117,13 +115,13 @@ TEST(AtHand, OtherSumsAreTheBuilders) {
         ->spare_rows(rows);
   };
   for (const Count rows : {Count{0}, Count{1}, kernels::most_cascaded + 1}) {
-    EXPECT_FALSE(exact(ExactOperation::sum, ExactType::f64, ExactType::f64, rows)) << rows;
+    EXPECT_FALSE(exact(Operation::sum, Type::f64, Type::f64, rows)) << rows;
     EXPECT_FALSE(binned(Operation::sum, Type::f64, Type::f64, rows)) << rows;
   }
-  EXPECT_FALSE(exact(ExactOperation::mean, ExactType::f64, ExactType::f64, 4));
-  EXPECT_FALSE(exact(ExactOperation::abs_sum, ExactType::f64, ExactType::f64, 4));
-  EXPECT_FALSE(exact(ExactOperation::sum, ExactType::f32, ExactType::f64, 4));
-  EXPECT_FALSE(exact(ExactOperation::sum, ExactType::f64, ExactType::f32, 4));
+  EXPECT_FALSE(exact(Operation::mean, Type::f64, Type::f64, 4));
+  EXPECT_FALSE(exact(Operation::abs_sum, Type::f64, Type::f64, 4));
+  EXPECT_FALSE(exact(Operation::sum, Type::f32, Type::f64, 4));
+  EXPECT_FALSE(exact(Operation::sum, Type::f64, Type::f32, 4));
   EXPECT_FALSE(binned(Operation::mean, Type::f64, Type::f64, 4));
   EXPECT_FALSE(binned(Operation::norm2, Type::f64, Type::f64, 4));
   EXPECT_FALSE(binned(Operation::sum, Type::f32, Type::f64, 4));

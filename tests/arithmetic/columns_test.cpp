@@ -20,8 +20,6 @@
 namespace steadfold::test::columns_test {
 namespace {
 
-using arithmetic::ExactOperation;
-using arithmetic::ExactType;
 using arithmetic::Operation;
 using arithmetic::Sweep;
 using arithmetic::Type;
@@ -35,14 +33,14 @@ struct Maker {
 
 template <class T>
 std::vector<Maker> makers() {
-  const ExactType exact_type = sizeof(T) == 8 ? ExactType::f64 : ExactType::f32;
+  const Type exact_type = sizeof(T) == 8 ? Type::f64 : Type::f32;
   std::vector<Maker> all;
-  for (const auto& [name, operation] : {std::pair{"sum", ExactOperation::sum},
-                                        {"abs_sum", ExactOperation::abs_sum},
-                                        {"mean", ExactOperation::mean},
-                                        {"dot", ExactOperation::dot},
-                                        {"norm2", ExactOperation::norm2}})
-    all.push_back({std::string("exact ") + name, operation == ExactOperation::dot,
+  for (const auto& [name, operation] : {std::pair{"sum", Operation::sum},
+                                        {"abs_sum", Operation::abs_sum},
+                                        {"mean", Operation::mean},
+                                        {"dot", Operation::dot},
+                                        {"norm2", Operation::norm2}})
+    all.push_back({std::string("exact ") + name, operation == Operation::dot,
                    [=](Count columns) { return make_exact(operation, exact_type, exact_type, columns); }});
   for (const auto& [name, operation] : {std::pair{"sum", Operation::sum},
                                         {"dot", Operation::dot},

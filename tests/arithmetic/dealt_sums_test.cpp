@@ -22,8 +22,7 @@ using Kind = std::unique_ptr<PartialKind>;
 constexpr auto no_column = arithmetic::ColumnBuilders::no_column;
 
 template <class T>
-constexpr arithmetic::ExactType exact_type =
-    std::is_same_v<T, float> ? arithmetic::ExactType::f32 : arithmetic::ExactType::f64;
+constexpr arithmetic::Type exact_type = std::is_same_v<T, float> ? arithmetic::Type::f32 : arithmetic::Type::f64;
 
 /// Rows that are dealt, and the kinds of their sums. `bins`: 0 for exact sums. `weights`: empty for plain sums.
 template <class T, class Result>
@@ -34,8 +33,8 @@ struct Dealt {
   std::vector<T> elements;
   std::vector<T> weights = {};
 
-  arithmetic::ExactOperation exact_operation() const {
-    return weights.empty() ? arithmetic::ExactOperation::sum : arithmetic::ExactOperation::dot;
+  arithmetic::Operation exact_operation() const {
+    return weights.empty() ? arithmetic::Operation::sum : arithmetic::Operation::dot;
   }
   arithmetic::Operation operation() const {
     return weights.empty() ? arithmetic::Operation::sum : arithmetic::Operation::dot;
@@ -337,8 +336,8 @@ TEST(DealtSums, ControlALoopDiffers) {
 }
 
 TEST(DealtSums, RefuseRowsWithoutColumns) {
-  using arithmetic::ExactType;
-  const Kind kind = arithmetic::make_exact_of_dealt(arithmetic::ExactOperation::sum, ExactType::f64, ExactType::f64, 4);
+  using arithmetic::Type;
+  const Kind kind = arithmetic::make_exact_of_dealt(arithmetic::Operation::sum, Type::f64, Type::f64, 4);
   const std::vector<double> row(4, 1.0);
   EXPECT_EQ(status_of(built(*kind, table_of(row, 0, 4), {{0, 1}}).record), Status::invalid_argument);
 }

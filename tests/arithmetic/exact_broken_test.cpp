@@ -60,7 +60,7 @@ TEST(Exact, TruncatedRecordsAreRefused) {
 /// What does not fit says so, and nothing is written beyond.
 TEST(Exact, SmallBuffersAreRefused) {
   std::mt19937_64 random(12);
-  const auto kind = make_exact(ExactOperation::dot, ExactType::f64, ExactType::f64, 3);
+  const auto kind = make_exact(Operation::dot, Type::f64, Type::f64, 3);
   const auto data = hostile_data<double>(random, 10, 3, false);
   const auto builder = kind->builder();
   builder->push(0, data.block(0, 10));

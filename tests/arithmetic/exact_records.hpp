@@ -20,9 +20,9 @@ namespace steadfold::arithmetic::exact_records {
 using Record = std::vector<std::byte>;
 using Words = std::vector<std::int64_t>;
 
-inline constexpr ExactOperation operations[] = {ExactOperation::sum, ExactOperation::abs_sum, ExactOperation::dot,
-                                                ExactOperation::sum_squares, ExactOperation::norm2};
-inline constexpr ExactType types[] = {ExactType::f32, ExactType::f64};
+inline constexpr Operation operations[] = {Operation::sum, Operation::abs_sum, Operation::dot, Operation::sum_squares,
+                                           Operation::norm2};
+inline constexpr Type types[] = {Type::f32, Type::f64};
 inline constexpr std::uint64_t test_digest = 0xFEDCBA9876543210;
 
 inline std::string hex(const Record& record) {
@@ -38,7 +38,7 @@ inline std::string hex(const Record& record) {
 }
 
 template <class Element>
-constexpr ExactType type_of = std::is_same_v<Element, float> ? ExactType::f32 : ExactType::f64;
+constexpr Type type_of = std::is_same_v<Element, float> ? Type::f32 : Type::f64;
 
 inline Status status_of(const Record& record) { return header_of(record).status; }
 
@@ -184,8 +184,8 @@ inline Record added_as_words(const PartialKind& kind, const std::vector<Record>&
 
 template <class Element, class Test>
 void for_every_kind(const Test& test) {
-  for (const ExactOperation operation : operations) {
-    for (const ExactType result : types) {
+  for (const Operation operation : operations) {
+    for (const Type result : types) {
       for (const Count columns : {1U, 2U, 5U, 130U}) {
         const auto kind = make_exact(operation, type_of<Element>, result, columns);
         SCOPED_TRACE(testing::Message() << "operation " << static_cast<int>(operation) << ", " << sizeof(Element)

@@ -16,7 +16,7 @@ namespace {
 using namespace exact_records;
 
 template <class Element, class Result>
-Record reference_values(ExactOperation operation, const Data<Element>& data) {
+Record reference_values(Operation operation, const Data<Element>& data) {
   Record values;
   for (Count column = 0; column < data.columns; ++column) {
     reference::ExactSum sum;
@@ -24,11 +24,11 @@ Record reference_values(ExactOperation operation, const Data<Element>& data) {
       const Element x = data.first[row * data.columns + column];
       const Element y = data.second[row * data.columns + column];
       if (sums_products(operation))
-        sum.add_product(x, operation == ExactOperation::dot ? y : x);
+        sum.add_product(x, operation == Operation::dot ? y : x);
       else
-        sum.add(operation == ExactOperation::abs_sum ? std::abs(x) : x);
+        sum.add(operation == Operation::abs_sum ? std::abs(x) : x);
     }
-    const auto result = operation == ExactOperation::norm2 ? sum.rounded_root<Result>() : sum.rounded<Result>();
+    const auto result = operation == Operation::norm2 ? sum.rounded_root<Result>() : sum.rounded<Result>();
     const auto* bytes = reinterpret_cast<const std::byte*>(&result);
     values.insert(values.end(), bytes, bytes + sizeof result);
   }
@@ -37,7 +37,7 @@ Record reference_values(ExactOperation operation, const Data<Element>& data) {
 
 template <class Element, class Result>
 void expect_reference_values(std::uint64_t seed) {
-  for (const ExactOperation operation : operations) {
+  for (const Operation operation : operations) {
     for (const Count columns : {1U, 3U, 140U}) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", operation " << static_cast<int>(operation) << ", "
                                       << columns << " columns, from " << sizeof(Element) << " to " << sizeof(Result)
@@ -65,8 +65,8 @@ TEST(ExactReference, AgreesForEveryTypeAndOperation) {
 TEST(ExactReference, AgreesOnAMillionRows) {
   std::mt19937_64 random(13);
   const auto data = hostile_data<double>(random, (1U << 20) + 3, 1, false);
-  for (const ExactOperation operation : {ExactOperation::sum, ExactOperation::dot}) {
-    const auto kind = make_exact(operation, ExactType::f64, ExactType::f64, 1);
+  for (const Operation operation : {Operation::sum, Operation::dot}) {
+    const auto kind = make_exact(operation, Type::f64, Type::f64, 1);
     const Record record = merged_at_random(*kind, split(*kind, data, random, 5), random);
     EXPECT_EQ(hex(record), hex(whole(*kind, data)));
     EXPECT_EQ(hex(finished(*kind, record)), hex(reference_values<double, double>(operation, data)));

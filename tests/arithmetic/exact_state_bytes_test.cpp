@@ -27,12 +27,8 @@ using State = std::unique_ptr<ExactState>;
 using Random = std::mt19937_64;
 constexpr std::uint64_t seed = 21;
 
-constexpr std::array<StateShape, 6> shapes = {{{ExactType::f64, 1, 1},
-                                               {ExactType::f64, 2, 1},
-                                               {ExactType::f32, 1, 1},
-                                               {ExactType::f32, 2, 1},
-                                               {ExactType::f64, 1, 3},
-                                               {ExactType::f32, 2, 4}}};
+constexpr std::array<StateShape, 6> shapes = {
+    {{Type::f64, 1, 1}, {Type::f64, 2, 1}, {Type::f32, 1, 1}, {Type::f32, 2, 1}, {Type::f64, 1, 3}, {Type::f32, 2, 4}}};
 
 template <class T>
 void add_some(ExactState& state, std::size_t rows, Random& random) {
@@ -49,7 +45,7 @@ void add_some(ExactState& state, std::size_t rows, Random& random) {
 State some_state(const StateShape& shape, Random& random) {
   State state = ExactState::make(shape);
   const std::size_t rows = random() % 20;
-  shape.type == ExactType::f64 ? add_some<double>(*state, rows, random) : add_some<float>(*state, rows, random);
+  shape.type == Type::f64 ? add_some<double>(*state, rows, random) : add_some<float>(*state, rows, random);
   return state;
 }
 
@@ -232,7 +228,7 @@ TEST(KeptMessages, MergeAsStatesDo) {
 /// Faults and rubbish among them: (a + b) + c = a + (b + c) and a + b = b + a.
 TEST(KeptMessages, FaultsAreAssociative) {
   Random random(seed);
-  const StateShape one = {ExactType::f64, 1, 1};
+  const StateShape one = {Type::f64, 1, 1};
   const std::size_t size = message_bytes(one);
   std::vector<Bytes> all = {message(*some_state(one, random)), message(*some_state(one, random))};
   Bytes other = all[0];
@@ -258,8 +254,8 @@ TEST(KeptMessages, FaultsAreAssociative) {
 /// size.
 TEST(KeptMessages, OfOtherShapesAreFaults) {
   Random random(seed);
-  const StateShape floats = {ExactType::f32, 1, 37};
-  const StateShape doubles = {ExactType::f64, 1, 8};
+  const StateShape floats = {Type::f32, 1, 37};
+  const StateShape doubles = {Type::f64, 1, 8};
   ASSERT_EQ(message_bytes(floats), message_bytes(doubles));
   const Bytes a = message(*some_state(floats, random));
   const Bytes b = message(*some_state(doubles, random));
@@ -351,8 +347,8 @@ TEST(KeptMessages, HoldTheSumOfManyRanks) {
       State state = ExactState::make(shape);
       const std::vector<float> floats(shape.columns, static_cast<float>(sign) * std::numeric_limits<float>::max());
       const std::vector<double> doubles(shape.columns, sign * std::numeric_limits<double>::max());
-      state->add(shape.type == ExactType::f32 ? reinterpret_cast<const std::byte*>(floats.data())
-                                              : reinterpret_cast<const std::byte*>(doubles.data()),
+      state->add(shape.type == Type::f32 ? reinterpret_cast<const std::byte*>(floats.data())
+                                         : reinterpret_cast<const std::byte*>(doubles.data()),
                  nullptr, 1, Way::added);
       for (int doublings = 0; state->has_room() && doublings < 2000; ++doublings) {
         state->merge(*state, Way::added);

@@ -36,7 +36,7 @@ constexpr T infinity = std::numeric_limits<T>::infinity();
 
 template <class T>
 StateShape shape_of(int factors, Count columns = 1) {
-  return {sizeof(T) == 8 ? ExactType::f64 : ExactType::f32, factors, columns};
+  return {sizeof(T) == 8 ? Type::f64 : Type::f32, factors, columns};
 }
 
 template <class T>
@@ -67,10 +67,9 @@ std::vector<std::byte> file(const ExactState& state) {
 }
 
 template <class Result>
-std::vector<Result> rounded(const ExactState& state, ExactOperation operation = ExactOperation::sum) {
+std::vector<Result> rounded(const ExactState& state, Operation operation = Operation::sum) {
   std::vector<Result> values(state.shape().columns);
-  state.round(operation, sizeof(Result) == 8 ? ExactType::f64 : ExactType::f32,
-              reinterpret_cast<std::byte*>(values.data()));
+  state.round(operation, sizeof(Result) == 8 ? Type::f64 : Type::f32, reinterpret_cast<std::byte*>(values.data()));
   return values;
 }
 
@@ -374,10 +373,10 @@ void expect_alike(const Pair& pair, const std::string& where) {
   same(rounded<float>(*pair.state)[0], pair.oracle->template rounded<float>());
   const std::int64_t rows = pair.state->rows();
   if (rows > 0)
-    same(rounded<double>(*pair.state, ExactOperation::mean)[0],
+    same(rounded<double>(*pair.state, Operation::mean)[0],
          pair.oracle->template divided_by<double>(static_cast<unsigned long>(rows)));
   if (pair.state->shape().factors == 2 && pair.oracle->sign() > 0)
-    same(rounded<float>(*pair.state, ExactOperation::norm2)[0], pair.oracle->template rounded_root<float>());
+    same(rounded<float>(*pair.state, Operation::norm2)[0], pair.oracle->template rounded_root<float>());
 }
 
 TEST_P(Kept, RandomProgramsMpfr) {

@@ -54,7 +54,7 @@ TEST(Exact, WhereThePlainSumVaries) {
   for (double& x : data) x = std::ldexp(static_cast<double>(random()) - 0x1p63, static_cast<int>(random() % 80));
   std::set<std::uint64_t> plain;
   std::set<std::string> exact;
-  const auto kind = make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, 1);
+  const auto kind = make_exact(Operation::sum, Type::f64, Type::f64, 1);
   for (const std::size_t parts : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 16U, 40U}) {
     double sum = 0;
     std::vector<Record> records;
@@ -89,7 +89,7 @@ TEST(Exact, HasANeutralElement) {
 }
 
 TEST(Exact, RecordsOfOneColumnAreSmall) {
-  const auto kind = make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, 1);
+  const auto kind = make_exact(Operation::sum, Type::f64, Type::f64, 1);
   const auto size = [&](std::vector<double> data) { return whole(*kind, Data<double>{std::move(data), {}, 1}).size(); };
   EXPECT_EQ(size({0.0}), 28U);
   EXPECT_EQ(size({1.0}), 32U);
@@ -117,7 +117,7 @@ TEST(Exact, BuilderKeepsNothingOverClear) {
 TEST(Exact, TakesRowsAtAnyStrideAndAlignment) {
   std::mt19937_64 random(9);
   const auto data = hostile_data<double>(random, 300, 3, false);
-  const auto kind = make_exact(ExactOperation::dot, ExactType::f64, ExactType::f64, 3);
+  const auto kind = make_exact(Operation::dot, Type::f64, Type::f64, 3);
   constexpr Bytes stride = 41;
   Record memory[2] = {Record(301 * stride), Record(301 * stride)};
   for (Count row = 0; row < 300; ++row) {
@@ -130,7 +130,7 @@ TEST(Exact, TakesRowsAtAnyStrideAndAlignment) {
 }
 
 TEST(Exact, ReportsGapsAndOverlapsByTheirCount) {
-  const auto kind = make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, 1);
+  const auto kind = make_exact(Operation::sum, Type::f64, Type::f64, 1);
   const Record record = whole(*kind, Data<double>{{1.0, 2.0, 3.0}, {}, 1});
   double value = 0;
   auto* bytes = reinterpret_cast<std::byte*>(&value);
@@ -143,7 +143,7 @@ TEST(Exact, ReportsGapsAndOverlapsByTheirCount) {
 }
 
 TEST(Exact, ReportsAMissingFactor) {
-  const auto kind = make_exact(ExactOperation::dot, ExactType::f64, ExactType::f64, 1);
+  const auto kind = make_exact(Operation::dot, Type::f64, Type::f64, 1);
   const double x = 1.0;
   const auto builder = kind->builder();
   builder->push(0, {.first = reinterpret_cast<const std::byte*>(&x), .second = nullptr, .rows = 1, .row_stride = 8});
@@ -155,7 +155,7 @@ TEST(Exact, ReportsAMissingFactor) {
 
 /// Statuses of parts, in both directions and over both paths.
 TEST(Exact, StatusesMeetByTheLarger) {
-  const auto kind = make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, 1);
+  const auto kind = make_exact(Operation::sum, Type::f64, Type::f64, 1);
   const Record good = whole(*kind, Data<double>{{1.0}, {}, 1});
   const auto failed = [](Status status) {
     Record record(sizeof(Header));
@@ -177,7 +177,7 @@ TEST(Exact, StatusesMeetByTheLarger) {
 
 /// One rank among many with a digest that differs in one bit, or in all of them.
 TEST(Exact, EveryDifferenceOfDigestsIsSeen) {
-  const auto kind = make_exact(ExactOperation::sum, ExactType::f32, ExactType::f32, 1);
+  const auto kind = make_exact(Operation::sum, Type::f32, Type::f32, 1);
   const Record record = whole(*kind, Data<float>{{1.0F}, {}, 1});
   std::mt19937_64 random(10);
   for (const std::uint32_t ranks : {2U, 3U, 8U, 1000U, 1U << 20, 0x7FFFFFFFU}) {
@@ -200,8 +200,8 @@ TEST(Exact, EveryDifferenceOfDigestsIsSeen) {
 /// As many ranks as there may be, all with the same extreme data: no word overflows, and doubling agrees.
 TEST(Exact, WordsOfAllRanksFit) {
   constexpr std::uint32_t ranks = 0x7FFFFFFF;
-  for (const ExactOperation operation : operations) {
-    const auto kind = make_exact(operation, ExactType::f64, ExactType::f64, 1);
+  for (const Operation operation : operations) {
+    const auto kind = make_exact(operation, Type::f64, Type::f64, 1);
     for (const double x : {std::numeric_limits<double>::max(), std::numeric_limits<double>::denorm_min(), 0x1p-1000,
                            0x1.FFFFFFFFFFFFFp5}) {
       for (const double y : {1.0, -1.0, std::numeric_limits<double>::max(), -0x1p-1050}) {
@@ -218,7 +218,7 @@ TEST(Exact, WordsOfAllRanksFit) {
 
 /// 2^61 rows of the largest double reach the top digit with its sign, and come back.
 TEST(Exact, HoldsAsManyRowsAsThereMayBe) {
-  const auto kind = make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, 1);
+  const auto kind = make_exact(Operation::sum, Type::f64, Type::f64, 1);
   const auto doubled = [&](double x) {
     Record record = whole(*kind, Data<double>{{x}, {}, 1});
     for (int i = 0; i < 61; ++i) record = merged(*kind, record, record);
@@ -238,7 +238,7 @@ TEST(Exact, HoldsAsManyRowsAsThereMayBe) {
 
 /// Digits that no rows can make, in a record that is well formed: their sum does not fit.
 TEST(Exact, SumsBeyondTheWidthAreRefused) {
-  const auto kind = make_exact(ExactOperation::sum, ExactType::f32, ExactType::f64, 1);
+  const auto kind = make_exact(Operation::sum, Type::f32, Type::f64, 1);
   for (const int negative : {0, 1}) {
     Record record(32, static_cast<std::byte>(negative == 0 ? 0xFF : 0x01));
     set_header(record, Header{});

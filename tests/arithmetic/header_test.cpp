@@ -35,7 +35,7 @@ TEST(DamagedHeader, CountsAsALostMessage) {
 TEST(DamagedHeader, EndsInAKnownStatusForEveryKindOfPartial) {
   const Operator& add = built_in(Operation::sum, Type::f64);
   const std::unique_ptr<PartialKind> kinds[] = {make_tree(add, 1), make_plain(add, 1),
-                                                make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, 1)};
+                                                make_exact(Operation::sum, Type::f64, Type::f64, 1)};
   const double one = 1;
   for (const auto& kind : kinds) {
     Record good(kind->working_capacity(order::IntervalSet({0, 1})));

@@ -17,11 +17,11 @@
 namespace steadfold::test::kept_rows_test {
 namespace {
 
-using arithmetic::ExactOperation;
-using arithmetic::ExactType;
 using arithmetic::most_kept_rows;
+using arithmetic::Operation;
 using arithmetic::Partial;
 using arithmetic::Pieces;
+using arithmetic::Type;
 
 /// Rows of columns that are hard to add up, each with a trouble of its own.
 template <class T>
@@ -38,8 +38,8 @@ Table hostile_table(std::uint64_t seed, Count rows, Count columns) {
 /// What partials of digits or bins come to.
 template <class T>
 Record due(const Table& table, Count columns, int bin_count) {
-  constexpr ExactType exact_type = sizeof(T) == 8 ? ExactType::f64 : ExactType::f32;
-  const auto kind = bin_count == 0 ? arithmetic::make_exact(ExactOperation::sum, exact_type, exact_type, columns)
+  constexpr Type exact_type = sizeof(T) == 8 ? Type::f64 : Type::f32;
+  const auto kind = bin_count == 0 ? arithmetic::make_exact(Operation::sum, exact_type, exact_type, columns)
                                    : arithmetic::make_binned(arithmetic::Operation::sum, type_of<T>, type_of<T>,
                                                              bin_count, arithmetic::Sweep::single_sweep, columns);
   return finished(*kind, built(*kind, table, {{0, table.rows}}).record).values;

@@ -136,14 +136,13 @@ void expect_selected_alone(const MakeKind& make_kind) {
 
 std::unique_ptr<PartialKind> exact_doubles(Count columns) {
   using namespace arithmetic;
-  return make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, columns);
+  return make_exact(Operation::sum, Type::f64, Type::f64, columns);
 }
 
 TEST(Masked, ExactSumsAreThoseOfWhatIsSelected) {
   using namespace arithmetic;
   expect_selected_alone<double>(exact_doubles);
-  expect_selected_alone<float>(
-      [](Count columns) { return make_exact(ExactOperation::sum, ExactType::f32, ExactType::f64, columns); });
+  expect_selected_alone<float>([](Count columns) { return make_exact(Operation::sum, Type::f32, Type::f64, columns); });
 }
 
 TEST(Masked, BinnedSumsToo) {

@@ -181,7 +181,7 @@ TEST(NarrowGroup, RecordsDependOnTheSumsAlone) {
       for (const Count columns : {2U, 7U, 8U, 9U, 20U}) {
         SCOPED_TRACE(testing::Message() << "spread " << spread << ", top " << top << ", columns " << columns);
         std::mt19937_64 random(spread * 7919 + static_cast<unsigned>(top) + columns);
-        const auto kind = make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, columns);
+        const auto kind = make_exact(Operation::sum, Type::f64, Type::f64, columns);
         const auto data = near_data<double>(random, 40, columns, top, spread);
         const Record all = whole(*kind, data);
         shortest = std::min(shortest, all.size() / columns);
@@ -190,7 +190,7 @@ TEST(NarrowGroup, RecordsDependOnTheSumsAlone) {
         EXPECT_EQ(hex(added_as_words(*kind, parts)), hex(all)) << "through words";
         EXPECT_EQ(hex(merged_at_random(*kind, parts, random)), hex(all)) << "merged";
         for (Count column = 0; column < columns; ++column) {
-          const auto one = make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, 1);
+          const auto one = make_exact(Operation::sum, Type::f64, Type::f64, 1);
           Data<double> alone;
           for (Count row = 0; row < data.rows(); ++row) alone.first.push_back(data.first[row * columns + column]);
           const Record expected = finished(*one, whole(*one, alone));
@@ -208,7 +208,7 @@ TEST(NarrowGroup, RecordsDependOnTheSumsAlone) {
 /// A piece ends where a group does, whatever is asked for.
 TEST(NarrowGroup, RecordsAreMergedAndFinishedInPieces) {
   constexpr Count columns = 30;
-  const auto kind = make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, columns);
+  const auto kind = make_exact(Operation::sum, Type::f64, Type::f64, columns);
   std::mt19937_64 random(5);
   const Record left = whole(*kind, hostile_data<double>(random, 3, columns, true));
   const Record right = whole(*kind, near_data<double>(random, 3, columns, 0, 40));
@@ -241,7 +241,7 @@ TEST(NarrowGroup, RecordsAreMergedAndFinishedInPieces) {
 
 /// Bytes that no writer writes: not the largest unit, too many words, flags of columns that are not there.
 TEST(NarrowGroup, OtherFormsOfTheSameSumsAreRefused) {
-  const auto kind = make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, 3);
+  const auto kind = make_exact(Operation::sum, Type::f64, Type::f64, 3);
   const Record good = whole(*kind, Data<double>{.first = {1.0, 0x1p-70, 3.0}, .second = {}, .columns = 3});
   // Lowest, words, which columns have a -0.0 (where labels deal rows), a reserved byte, four bytes of flags.
   constexpr std::size_t head = 24;

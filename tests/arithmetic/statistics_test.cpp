@@ -19,9 +19,9 @@
 namespace steadfold::test::statistics_test {
 namespace {
 
-using arithmetic::ExactType;
 using arithmetic::make_statistics;
 using arithmetic::Statistics;
+using arithmetic::Type;
 using arithmetic::unknown_count;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -90,7 +90,7 @@ Statistics expected(const Data<T>& data) {
 }
 
 template <class T>
-constexpr ExactType input = sizeof(T) == 8 ? ExactType::f64 : ExactType::f32;
+constexpr Type input = sizeof(T) == 8 ? Type::f64 : Type::f32;
 
 template <class T>
 Part part_of(const PartialKind& kind, const Data<T>& data, Count begin, Count end, Count block) {
@@ -104,7 +104,7 @@ Part part_of(const PartialKind& kind, const Data<T>& data, Count begin, Count en
 
 template <class T>
 void expect_reference(const Data<T>& data, std::mt19937_64& random) {
-  const auto kind = make_statistics(input<T>, ExactType::f64);
+  const auto kind = make_statistics(input<T>, Type::f64);
   const Count rows = data.elements.size();
   const Part whole = part_of(*kind, data, 0, rows, std::max<Count>(rows, 1));
   std::vector<Part> parts;
@@ -119,7 +119,7 @@ void expect_reference(const Data<T>& data, std::mt19937_64& random) {
   const Statistics wanted = expected(data);
   EXPECT_TRUE(same(found.values, std::as_bytes(std::span(&wanted, 1))));
   // Records do not depend on the format of the results.
-  const Finished narrow = finished(*make_statistics(input<T>, ExactType::f32), whole.record, rows);
+  const Finished narrow = finished(*make_statistics(input<T>, Type::f32), whole.record, rows);
   const Statistics wanted_narrow = expected<T, float>(data);
   EXPECT_TRUE(same(narrow.values, std::as_bytes(std::span(&wanted_narrow, 1))));
   EXPECT_EQ(finished(*kind, whole.record, rows + 1).status, Status::gap);
@@ -223,7 +223,7 @@ TEST(StatisticsOfDoubles, AreNotThoseOfRoundedSums) {
 /// which the lower one is even.
 TEST(StatisticsOfFloats, AreRoundedOnce) {
   const Data<float> data{{0x1.000ffp+1F, -0x1.fee032p-32F}, {}};
-  const auto kind = make_statistics(ExactType::f32, ExactType::f32);
+  const auto kind = make_statistics(Type::f32, Type::f32);
   const Finished found = finished(*kind, part_of(*kind, data, 0, 2, 2).record, 2);
   Statistics narrow{};
   std::memcpy(&narrow, found.values.data(), sizeof narrow);
@@ -232,7 +232,7 @@ TEST(StatisticsOfFloats, AreRoundedOnce) {
 }
 
 TEST(StatisticsRecords, ThatNobodyWroteAreRefused) {
-  const auto kind = make_statistics(ExactType::f64, ExactType::f64);
+  const auto kind = make_statistics(Type::f64, Type::f64);
   std::mt19937_64 random(10);
   const Data<double> data{wide_values<double>(random, 50), {}};
   const Part whole = part_of(*kind, data, 0, 50, 50);

@@ -20,13 +20,13 @@
 namespace steadfold::test::sums_of_pairs_test {
 namespace {
 
-using arithmetic::ExactType;
 using arithmetic::make_sums_of_pairs;
 using arithmetic::Operation;
+using arithmetic::Type;
 using arithmetic::unknown_count;
 
 template <class T>
-constexpr ExactType exact_type = sizeof(T) == 8 ? ExactType::f64 : ExactType::f32;
+constexpr Type exact_type = sizeof(T) == 8 ? Type::f64 : Type::f32;
 
 template <class T>
 Part part_of(const PartialKind& kind, const std::vector<T>& x, const std::vector<T>& w, Count begin, Count end) {
@@ -196,14 +196,14 @@ TEST(Covariances, OfWhatIsNoNumberAreNaN) {
 }
 
 TEST(WeightedMeans, OfNothingAreEmpty) {
-  const auto kind = make_sums_of_pairs(Operation::weighted_mean, ExactType::f64, ExactType::f64);
+  const auto kind = make_sums_of_pairs(Operation::weighted_mean, Type::f64, Type::f64);
   const Part none = part_of<double>(*kind, {}, {}, 0, 0);
   EXPECT_EQ(finished(*kind, none.record, unknown_count).status, Status::empty);
   EXPECT_EQ(finished(*kind, none.record, 2).status, Status::gap);
 }
 
 TEST(WeightedMeans, OfSumsOfOtherRowsAreRefused) {
-  const auto kind = make_sums_of_pairs(Operation::weighted_mean, ExactType::f64, ExactType::f64);
+  const auto kind = make_sums_of_pairs(Operation::weighted_mean, Type::f64, Type::f64);
   const std::vector<double> ones(3, 1.0);
   const Part longer = part_of(*kind, ones, ones, 0, 3);
   const Part shorter = part_of(*kind, ones, ones, 0, 2);
@@ -219,7 +219,7 @@ TEST(WeightedMeans, OfSumsOfOtherRowsAreRefused) {
 }
 
 TEST(WeightedMeans, OfDamagedBytesAreRefused) {
-  const auto kind = make_sums_of_pairs(Operation::weighted_mean, ExactType::f64, ExactType::f64);
+  const auto kind = make_sums_of_pairs(Operation::weighted_mean, Type::f64, Type::f64);
   std::mt19937_64 random(6);
   const Part whole = part_of(*kind, wide_values<double>(random, 50), wide_values<double>(random, 50), 0, 50);
   for (Bytes size = sizeof(Header); size < whole.record.size(); ++size) {

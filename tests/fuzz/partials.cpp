@@ -38,27 +38,25 @@ std::unique_ptr<PartialKind> kind_of(unsigned choice, Count columns) {
     case 3: return make_plain(sum, columns);
     case 4: return make_plain(maximum, columns);
     case 5: return make_plain(user, columns);
-    case 6: return make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, columns);
-    case 7: return make_exact(ExactOperation::sum, ExactType::f32, ExactType::f64, columns);
-    case 8: return make_exact(ExactOperation::dot, ExactType::f64, ExactType::f64, columns);
-    case 9: return make_exact(ExactOperation::dot, ExactType::f32, ExactType::f32, columns);
-    case 10: return make_exact(ExactOperation::norm2, ExactType::f64, ExactType::f64, columns);
+    case 6: return make_exact(Operation::sum, Type::f64, Type::f64, columns);
+    case 7: return make_exact(Operation::sum, Type::f32, Type::f64, columns);
+    case 8: return make_exact(Operation::dot, Type::f64, Type::f64, columns);
+    case 9: return make_exact(Operation::dot, Type::f32, Type::f32, columns);
+    case 10: return make_exact(Operation::norm2, Type::f64, Type::f64, columns);
     case 11: return make_binned(Operation::sum, Type::f64, Type::f64, 3, Sweep::single_sweep, columns);
     case 12: return make_binned(Operation::norm2, Type::f32, Type::f32, 2, Sweep::single_sweep, columns);
-    case 13: return make_masked(make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, columns), 8, columns);
+    case 13: return make_masked(make_exact(Operation::sum, Type::f64, Type::f64, columns), 8, columns);
     case 14: return make_binned(Operation::mean, Type::f64, Type::f32, 4, Sweep::single_sweep, columns);
-    case 15: return make_statistics(columns == 1 ? ExactType::f32 : ExactType::f64, ExactType::f64);
-    case 16:
-      return make_sums_of_pairs(Operation::weighted_mean, ExactType::f64,
-                                columns == 1 ? ExactType::f32 : ExactType::f64);
+    case 15: return make_statistics(columns == 1 ? Type::f32 : Type::f64, Type::f64);
+    case 16: return make_sums_of_pairs(Operation::weighted_mean, Type::f64, columns == 1 ? Type::f32 : Type::f64);
     case 17: return make_location(Operation::min_location, Type::f32, columns);
     case 18: return make_kept_rows(Type::f64, columns == 1 ? 0 : 3, columns);
     case 19:
-      return make_exact_of_dealt(columns == 2 ? ExactOperation::dot : ExactOperation::sum,
-                                 columns == 1 ? ExactType::f32 : ExactType::f64, ExactType::f64, columns);
+      return make_exact_of_dealt(columns == 2 ? Operation::dot : Operation::sum, columns == 1 ? Type::f32 : Type::f64,
+                                 Type::f64, columns);
     case 20: return make_binned_of_dealt(Operation::sum, Type::f64, columns == 1 ? Type::f32 : Type::f64, 3, columns);
     default:
-      return make_columns_apart(make_statistics(ExactType::f64, ExactType::f64),
+      return make_columns_apart(make_statistics(Type::f64, Type::f64),
                                 {.columns = columns, .element_bytes = 8, .are_dealt = choice % 2 == 0});
   }
 }

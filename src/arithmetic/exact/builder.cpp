@@ -79,7 +79,7 @@ class WideColumns {
   std::vector<Column> columns_;
 };
 
-template <class Element, ExactOperation operation, class Columns>
+template <class Element, Operation operation, class Columns>
 class ExactBuilder final : public Builder {
   static constexpr bool may_be_one = requires(Columns& columns) { columns.only(); };
 
@@ -87,7 +87,7 @@ class ExactBuilder final : public Builder {
   ExactBuilder(Count columns, const Ending& ending, Signs signs)
       : columns_(columns, signs),
         ending_(ending),
-        few_(operation == ExactOperation::sum && ending.operation == ExactOperation::sum && columns == 1
+        few_(operation == Operation::sum && ending.operation == Operation::sum && columns == 1
                  ? kernels::sum_as_pair<Element>(kernels::chosen())
                  : nullptr,
              sizeof(Element), may_be_one && columns == 1 ? most_few : 0) {}
@@ -158,7 +158,7 @@ class ExactBuilder final : public Builder {
 
   bool has_one() const noexcept { return may_be_one && columns_.count() == 1; }
   static const std::byte* second_of(const Block& block) noexcept {
-    return operation == ExactOperation::dot ? block.second : block.first;
+    return operation == Operation::dot ? block.second : block.first;
   }
   bool readable(const Block& block) noexcept {
     const bool is_readable = block.rows == 0 || (block.first != nullptr && second_of(block) != nullptr);
@@ -171,7 +171,7 @@ class ExactBuilder final : public Builder {
   }
   bool finish_few(std::byte* value) noexcept {
     kernels::PairSum found;
-    if (few_.sum(found) && FewRows::write(found, ending_.result == ExactType::f32, value)) return true;
+    if (few_.sum(found) && FewRows::write(found, ending_.result == Type::f32, value)) return true;
     if constexpr (may_be_one) {
       if (has_one()) {
         const Block block = few_.take();
@@ -200,10 +200,10 @@ class ExactBuilder final : public Builder {
   Status status_ = Status::ok;
 };
 
-template <class Element, ExactOperation operation>
+template <class Element, Operation operation>
 std::unique_ptr<Builder> make(Count columns, const Ending& ending) {
   constexpr int factors = sums_products(operation) ? 2 : 1;
-  constexpr Signs signs = operation == ExactOperation::abs_sum ? Signs::dropped : Signs::kept;
+  constexpr Signs signs = operation == Operation::abs_sum ? Signs::dropped : Signs::kept;
   if constexpr (factors * sizeof(Element) <= sizeof(double)) {
     using Narrow = NarrowColumns<Element, factors>;
     if (columns > 1 && Narrow::works(signs))
@@ -225,25 +225,22 @@ std::unique_ptr<Builder> make_dealt(Count columns, const Ending& ending) {
 }
 
 template <class Element>
-std::unique_ptr<Builder> make(ExactOperation operation, Count columns, const Ending& ending) {
+std::unique_ptr<Builder> make(Operation operation, Count columns, const Ending& ending) {
   switch (operation) {
-    case ExactOperation::sum:
-    case ExactOperation::mean: return make<Element, ExactOperation::sum>(columns, ending);
-    case ExactOperation::abs_sum: return make<Element, ExactOperation::abs_sum>(columns, ending);
-    case ExactOperation::dot: return make<Element, ExactOperation::dot>(columns, ending);
-    case ExactOperation::sum_squares:
-    case ExactOperation::norm2: break;
+    case Operation::abs_sum: return make<Element, Operation::abs_sum>(columns, ending);
+    case Operation::dot: return make<Element, Operation::dot>(columns, ending);
+    case Operation::sum_squares:
+    case Operation::norm2: return make<Element, Operation::sum_squares>(columns, ending);
+    default: return make<Element, Operation::sum>(columns, ending);
   }
-  return make<Element, ExactOperation::sum_squares>(columns, ending);
 }
 
 }  // namespace
 
-std::unique_ptr<Builder> make_exact_builder(ExactOperation operation, ExactType input, Count columns,
-                                            const Ending& ending) {
+std::unique_ptr<Builder> make_exact_builder(Operation operation, Type input, Count columns, const Ending& ending) {
   if (ending.is_dealt)
-    return input == ExactType::f32 ? make_dealt<float>(columns, ending) : make_dealt<double>(columns, ending);
-  return input == ExactType::f32 ? make<float>(operation, columns, ending) : make<double>(operation, columns, ending);
+    return input == Type::f32 ? make_dealt<float>(columns, ending) : make_dealt<double>(columns, ending);
+  return input == Type::f32 ? make<float>(operation, columns, ending) : make<double>(operation, columns, ending);
 }
 
 }  // namespace steadfold::arithmetic

@@ -8,7 +8,6 @@
 namespace steadfold::arithmetic {
 
 /// Makes a builder of the partials of make_exact.
-std::unique_ptr<Builder> make_exact_builder(ExactOperation operation, ExactType input, Count columns,
-                                            const Ending& ending);
+std::unique_ptr<Builder> make_exact_builder(Operation operation, Type input, Count columns, const Ending& ending);
 
 }  // namespace steadfold::arithmetic

@@ -11,22 +11,22 @@ namespace steadfold::arithmetic {
 
 /// Converts the sum of a column to its result, for one operation.
 struct Ending {
-  ExactOperation operation;
-  ExactType result;
+  Operation operation;
+  Type result;
   // Whether labels distribute the rows to the columns; then a column only knows whether it has a -0.0.
   bool is_dealt = false;
 
-  Bytes value_size() const noexcept { return result == ExactType::f32 ? sizeof(float) : sizeof(double); }
+  Bytes value_size() const noexcept { return result == Type::f32 ? sizeof(float) : sizeof(double); }
 
   /// Checks whether `rows` is the number of all rows, and whether the operation has a result for it.
   Status check(Count rows, Count element_count) const noexcept {
     const Status whole = check_row_count(rows, element_count);
-    return whole == Status::ok && operation == ExactOperation::mean && rows == 0 ? Status::empty : whole;
+    return whole == Status::ok && operation == Operation::mean && rows == 0 ? Status::empty : whole;
   }
 
   /// Writes the value of one column.
   void write(Flags flags, Count rows, const Leading& sum, std::byte* value) const noexcept {
-    if (result == ExactType::f32)
+    if (result == Type::f32)
       write_as<float>(flags, rows, sum, value);
     else
       write_as<double>(flags, rows, sum, value);
@@ -34,7 +34,7 @@ struct Ending {
 
   /// Whether results are only the sums rounded to doubles, for narrow groups without infinities and NaNs.
   bool only_rounds() const noexcept {
-    return result == ExactType::f64 && operation != ExactOperation::norm2 && operation != ExactOperation::mean;
+    return result == Type::f64 && operation != Operation::norm2 && operation != Operation::mean;
   }
 
   /// Writes the values of the next groups of a record with a kernel, until it refuses a group. Returns the number of
@@ -66,9 +66,9 @@ struct Ending {
  private:
   template <class Result>
   void write_as(Flags flags, Count rows, const Leading& sum, std::byte* value) const noexcept {
-    const auto round = operation == ExactOperation::norm2  ? &rounded_root<Result>
-                       : operation == ExactOperation::mean ? &rounded_mean<Result>
-                                                           : &rounded<Result>;
+    const auto round = operation == Operation::norm2  ? &rounded_root<Result>
+                       : operation == Operation::mean ? &rounded_mean<Result>
+                                                      : &rounded<Result>;
     const Result rounded_value = round(flags, rows, sum);
     std::memcpy(value, &rounded_value, sizeof rounded_value);
   }

@@ -40,10 +40,10 @@ void put_column(Flags flags, const DigitWindow& window, int digit_count, std::sp
 
 class ExactKind final : public PartialKind, private AddedWords, private RowsAtHand {
  public:
-  ExactKind(ExactType input, const Ending& ending, Count columns) noexcept
+  ExactKind(Type input, const Ending& ending, Count columns) noexcept
       : operation_(ending.operation), input_(input), ending_(ending), columns_(columns) {
     const bool product = sums_products(operation_);
-    if (input == ExactType::f32) {
+    if (input == Type::f32) {
       product ? set_width<float, 2>() : set_width<float, 1>();
     } else {
       product ? set_width<double, 2>() : set_width<double, 1>();
@@ -66,12 +66,11 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
 
  private:
   std::optional<Count> spare_rows(Count rows) const noexcept override {
-    const bool is_sum = operation_ == ExactOperation::sum && ending_.result == input_;
+    const bool is_sum = operation_ == Operation::sum && ending_.result == input_;
     return is_sum && sums_rows(rows) ? std::optional<Count>(0) : std::nullopt;
   }
   Status reduce_rows(std::span<const std::byte* const> rows, std::byte* values, std::byte* /*spare*/) const override {
-    const Type type = input_ == ExactType::f32 ? Type::f32 : Type::f64;
-    sum_rows(rows, type, 0, columns_, values);
+    sum_rows(rows, input_, 0, columns_, values);
     return Status::ok;
   }
 
@@ -106,8 +105,8 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
   void put(Writer& writer, Count begin, GroupSums& group) const noexcept;
   bool readable(std::span<const std::byte> partial) const noexcept;
 
-  ExactOperation operation_;
-  ExactType input_;
+  Operation operation_;
+  Type input_;
   Ending ending_;
   Count columns_;
   int digit_count_ = 0;
@@ -246,12 +245,11 @@ Bytes ExactKind::from_words(std::span<const std::int64_t> sums, std::uint32_t ra
 
 }  // namespace
 
-std::unique_ptr<PartialKind> make_exact(ExactOperation operation, ExactType input, ExactType result, Count columns) {
+std::unique_ptr<PartialKind> make_exact(Operation operation, Type input, Type result, Count columns) {
   return std::make_unique<ExactKind>(input, Ending{.operation = operation, .result = result}, columns);
 }
 
-std::unique_ptr<PartialKind> make_exact_of_dealt(ExactOperation operation, ExactType input, ExactType result,
-                                                 Count columns) {
+std::unique_ptr<PartialKind> make_exact_of_dealt(Operation operation, Type input, Type result, Count columns) {
   return std::make_unique<ExactKind>(input, Ending{.operation = operation, .result = result, .is_dealt = true},
                                      columns);
 }

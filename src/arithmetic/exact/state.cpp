@@ -140,7 +140,7 @@ class StateOf final : public ExactState {
 /// factors.
 template <class Body>
 auto with_terms(const StateShape& shape, Body body) {
-  if (shape.type == ExactType::f32)
+  if (shape.type == Type::f32)
     return shape.factors == 1 ? body(static_cast<Accumulator<float, 1>*>(nullptr))
                               : body(static_cast<Accumulator<float, 2>*>(nullptr));
   return shape.factors == 1 ? body(static_cast<Accumulator<double, 1>*>(nullptr))
@@ -179,7 +179,7 @@ int lowest_exponent(const StateShape& shape) noexcept {
 }
 
 Bytes element_bytes(const StateShape& shape) noexcept {
-  return shape.type == ExactType::f32 ? sizeof(float) : sizeof(double);
+  return shape.type == Type::f32 ? sizeof(float) : sizeof(double);
 }
 
 std::unique_ptr<ExactState> ExactState::make(const StateShape& shape) {
@@ -231,7 +231,7 @@ Comparison ExactState::compare(const ExactState& other, Count column) const noex
   return static_cast<Comparison>(compare_windows(a.window, b.window));
 }
 
-void ExactState::round(ExactOperation operation, ExactType result, std::byte* values) const noexcept {
+void ExactState::round(Operation operation, Type result, std::byte* values) const noexcept {
   const Ending ending{operation, result};
   const auto rows = static_cast<Count>(std::max<std::int64_t>(rows_, 0));
   ColumnSum column;
@@ -241,7 +241,7 @@ void ExactState::round(ExactOperation operation, ExactType result, std::byte* va
     unsigned flags = column.special;
     if (column.minus_zeros != rows_) flags |= not_minus_zero;
     const bool is_below_zero = (sum.bits != 0 && sum.negative) || (flags & has_minus_infinity) != 0;
-    if (operation == ExactOperation::norm2 && is_below_zero) flags |= has_nan;
+    if (operation == Operation::norm2 && is_below_zero) flags |= has_nan;
     ending.write(static_cast<Flags>(flags), rows, sum, values);
   }
 }

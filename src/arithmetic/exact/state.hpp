@@ -17,9 +17,9 @@ namespace steadfold::arithmetic {
 enum class Way : bool { added, taken_away };
 
 struct StateShape {
-  ExactType type = ExactType::f64;  // type of elements and factors
-  int factors = 1;                  // 1: sums of elements; 2: sums of products, where an element x counts as x * 1
-  Count columns = 1;                // number of columns, at least 1
+  Type type = Type::f64;  // type of elements and factors
+  int factors = 1;        // 1: sums of elements; 2: sums of products, where an element x counts as x * 1
+  Count columns = 1;      // number of columns, at least 1
   friend bool operator==(const StateShape&, const StateShape&) = default;
 };
 
@@ -76,7 +76,7 @@ class ExactState {
   Comparison compare(const ExactState& other, Count column) const noexcept;
   /// Writes a value for each column, rounded once: the sum, the mean (of at least one row) or the square root (norm2;
   /// NaN for a negative number).
-  void round(ExactOperation operation, ExactType result, std::byte* values) const noexcept;
+  void round(Operation operation, Type result, std::byte* values) const noexcept;
 
   // Reads a column in its canonical form, for code that writes bytes.
   virtual void read(Count column, ColumnSum& sum) const noexcept = 0;

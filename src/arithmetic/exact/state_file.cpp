@@ -122,7 +122,7 @@ void write_file(const ExactState& state, std::span<std::byte> out) noexcept {
   StateFileWriter to(out);
   for (const char c : magic) to.put(static_cast<std::uint8_t>(c));
   to.put(state_version);
-  to.put(static_cast<std::uint8_t>(shape.type == ExactType::f32));
+  to.put(static_cast<std::uint8_t>(shape.type == Type::f32));
   to.put(static_cast<std::uint8_t>(shape.factors));
   to.put(std::uint64_t{shape.columns});
   to.put(state.rows());
@@ -152,7 +152,7 @@ std::unique_ptr<ExactState> read_file(std::span<const std::byte> bytes, std::str
       "the accumulator is damaged (its checksum is right, but no accumulator has these bytes), write the accumulator "
       "again";
   if (type > 1 || factors < 1 || factors > 2 || columns < 1 || columns > content / column_bytes) return nullptr;
-  const StateShape shape = {type == 1 ? ExactType::f32 : ExactType::f64, factors, columns};
+  const StateShape shape = {type == 1 ? Type::f32 : Type::f64, factors, columns};
   auto state = ExactState::make(shape);
   state->set_rows(rows);
   ColumnSum sum;

@@ -32,7 +32,7 @@ constexpr unsigned all_special = has_nan | has_plus_infinity | has_minus_infinit
 Count integer_words(const StateShape& shape) noexcept { return static_cast<Count>(digit_count(shape)) / 2 + 1; }
 
 StateShape shape_of(const StateMessageHead& head) noexcept {
-  return {head.type == 1 ? ExactType::f32 : ExactType::f64, static_cast<int>(head.factors), head.columns};
+  return {head.type == 1 ? Type::f32 : Type::f64, static_cast<int>(head.factors), head.columns};
 }
 
 StateMessageHead head_of(std::span<const std::byte> message) noexcept {
@@ -100,7 +100,7 @@ Bytes message_bytes(const StateShape& shape) noexcept {
 
 void write_message(const ExactState& state, std::span<std::byte> out) noexcept {
   const StateShape& shape = state.shape();
-  const StateMessageHead head{.type = shape.type == ExactType::f32,
+  const StateMessageHead head{.type = shape.type == Type::f32,
                               .factors = static_cast<std::uint32_t>(shape.factors),
                               .columns = shape.columns,
                               .rows = state.rows()};

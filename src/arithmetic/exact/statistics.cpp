@@ -94,11 +94,11 @@ class StatisticsBuilder final : public Builder {
 
 class StatisticsKind final : public PartialKind {
  public:
-  StatisticsKind(ExactType input, ExactType result)
+  StatisticsKind(Type input, Type result)
       : input_(input),
         result_(result),
-        sum_(make_exact(ExactOperation::sum, input, ExactType::f64, 1)),
-        squares_(make_exact(ExactOperation::sum_squares, input, ExactType::f64, 1)) {}
+        sum_(make_exact(Operation::sum, input, Type::f64, 1)),
+        squares_(make_exact(Operation::sum_squares, input, Type::f64, 1)) {}
 
   Bytes capacity(const order::IntervalSet& rows) const override {
     return sizeof(StatisticsPrefix) + padded(sum_->capacity(rows)) + squares_->capacity(rows);
@@ -106,8 +106,7 @@ class StatisticsKind final : public PartialKind {
   Bytes value_bytes() const noexcept override { return sizeof(Statistics); }
   Content content() const noexcept override { return Content::accumulators; }
   std::unique_ptr<Builder> builder() const override {
-    if (input_ == ExactType::f32)
-      return std::make_unique<StatisticsBuilder<float>>(sum_->builder(), squares_->builder());
+    if (input_ == Type::f32) return std::make_unique<StatisticsBuilder<float>>(sum_->builder(), squares_->builder());
     return std::make_unique<StatisticsBuilder<double>>(sum_->builder(), squares_->builder());
   }
 
@@ -130,7 +129,7 @@ class StatisticsKind final : public PartialKind {
     if (!parts.are_there) return Status::transport_failed;
     if (const Status status = check_row_count(parts.prefix.rows, element_count); status != Status::ok) return status;
     Statistics made{};
-    const bool is_read = input_ == ExactType::f32 ? finish_as<float>(parts, made) : finish_as<double>(parts, made);
+    const bool is_read = input_ == Type::f32 ? finish_as<float>(parts, made) : finish_as<double>(parts, made);
     if (!is_read) return Status::transport_failed;
     std::memcpy(values, &made, sizeof made);
     return Status::ok;
@@ -139,7 +138,7 @@ class StatisticsKind final : public PartialKind {
  private:
   template <class T>
   bool finish_as(const Parts& parts, Statistics& made) const noexcept {
-    return result_ == ExactType::f32 ? finish_as<T, float>(parts, made) : finish_as<T, double>(parts, made);
+    return result_ == Type::f32 ? finish_as<T, float>(parts, made) : finish_as<T, double>(parts, made);
   }
   /// Rounds each number to the type Result. Returns false if the kinds of the sums cannot have written the sums.
   template <class T, class Result>
@@ -174,15 +173,15 @@ class StatisticsKind final : public PartialKind {
     return true;
   }
 
-  ExactType input_;
-  ExactType result_;
+  Type input_;
+  Type result_;
   std::unique_ptr<PartialKind> sum_;
   std::unique_ptr<PartialKind> squares_;
 };
 
 }  // namespace
 
-std::unique_ptr<PartialKind> make_statistics(ExactType input, ExactType result) {
+std::unique_ptr<PartialKind> make_statistics(Type input, Type result) {
   return std::make_unique<StatisticsKind>(input, result);
 }
 

@@ -30,6 +30,6 @@ static_assert(sizeof(Statistics) == 80);
 /// Makes the kind of partial for the statistics of one column. `Block.mask`, which may be null, selects elements; other
 /// elements are never read. Without elements the status is not `empty`: the count is 0 and the numbers are NaN. Each
 /// number is rounded once, to the format `result`, and stored as a double.
-std::unique_ptr<PartialKind> make_statistics(ExactType input, ExactType result);
+std::unique_ptr<PartialKind> make_statistics(Type input, Type result);
 
 }  // namespace steadfold::arithmetic

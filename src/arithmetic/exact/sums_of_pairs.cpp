@@ -126,10 +126,10 @@ class PairsBuilder final : public Builder {
 template <class Form>
 class PairsKind final : public PartialKind {
  public:
-  PairsKind(ExactType input, ExactType result) : input_(input), result_(result) {
+  PairsKind(Type input, Type result) : input_(input), result_(result) {
     for (std::size_t i = 0; i < count; ++i) {
       const bool are_products = Form::terms[i] == Term::product;
-      sums_[i] = make_exact(are_products ? ExactOperation::dot : ExactOperation::sum, input, result, 1);
+      sums_[i] = make_exact(are_products ? Operation::dot : Operation::sum, input, result, 1);
     }
   }
 
@@ -160,8 +160,8 @@ class PairsKind final : public PartialKind {
     if (whole != Status::ok) return whole;
     const Parts parts(partial.head);
     if (!parts.are_there) return Status::transport_failed;
-    return input_ == ExactType::f32 ? finish_as<float>(parts, element_count, values)
-                                    : finish_as<double>(parts, element_count, values);
+    return input_ == Type::f32 ? finish_as<float>(parts, element_count, values)
+                               : finish_as<double>(parts, element_count, values);
   }
 
  private:
@@ -179,18 +179,18 @@ class PairsKind final : public PartialKind {
     if (const Status status = check_row_count(sums[0].rows, element_count); status != Status::ok) return status;
     if (sums[0].rows == 0) return Status::empty;
     const auto write = [&](auto value) { std::memcpy(values, &value, sizeof value); };
-    result_ == ExactType::f32 ? write(Form::template of<T, float>(sums)) : write(Form::template of<T, double>(sums));
+    result_ == Type::f32 ? write(Form::template of<T, float>(sums)) : write(Form::template of<T, double>(sums));
     return Status::ok;
   }
 
-  ExactType input_;
-  ExactType result_;
+  Type input_;
+  Type result_;
   std::array<std::unique_ptr<PartialKind>, count> sums_;
 };
 
 }  // namespace
 
-std::unique_ptr<PartialKind> make_sums_of_pairs(Operation operation, ExactType input, ExactType result) {
+std::unique_ptr<PartialKind> make_sums_of_pairs(Operation operation, Type input, Type result) {
   if (operation == Operation::covariance) return std::make_unique<PairsKind<Covariance<0>>>(input, result);
   if (operation == Operation::sample_covariance) return std::make_unique<PairsKind<Covariance<1>>>(input, result);
   return std::make_unique<PairsKind<WeightedMean>>(input, result);

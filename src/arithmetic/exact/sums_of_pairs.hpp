@@ -21,6 +21,6 @@ namespace steadfold::arithmetic {
 /// A covariance of n pairs is (n P - X Y) / (n (n - ddof)) of the sums of products, of first and of second numbers, in
 /// integers, divided and rounded once. ddof is 0, or 1 for samples. The result is NaN if a number is NaN or infinite,
 /// or if n is not above ddof.
-std::unique_ptr<PartialKind> make_sums_of_pairs(Operation operation, ExactType input, ExactType result);
+std::unique_ptr<PartialKind> make_sums_of_pairs(Operation operation, Type input, Type result);
 
 }  // namespace steadfold::arithmetic
