@@ -185,9 +185,10 @@ def pages(house, release):
         if not line.startswith("!"):
             break
         head.append(line[1:].removeprefix(" "))
-    entries = read(source.replace('  include "steadfold_operations.inc"', operations + "\n!"))
+    whole = source.replace('  include "steadfold_operations.inc"', operations + "\n!")
+    entries = read(whole)
     found = {page: [] for page in ORDER}
-    for name in public_names(source) + public_names(operations):
+    for name in public_names(whole):
         if name not in entries:
             raise SystemExit(
                 f"{name} of the Fortran module has no declaration that docs/site/reference/fortran.py can read, mend either"
