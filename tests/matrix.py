@@ -29,7 +29,7 @@ from mutants import LIMIT, PROJECT, all_mutants, outcome_of
 EXEMPT = {
     "abi": "programs of other releases", "documents": "pages", "examples": "programs of pages", "fuzz": "random input",
     "golden": "golden data", "install": "installations", "instructions": "counts of instructions",
-    "lab": "the laboratory", "man_pages": "pages", "misuses": "a table", "mutants": "this table",
+    "lab": "the laboratory", "man_pages": "pages", "misuses": "a table", "move": "the source tree", "mutants": "this table",
     "prefetched": "the compiler's output", "soak": "random programs", "structure": "the source tree",
     "targets": "all programs again", "valgrind": "memory",
 }  # fmt: skip
