@@ -50,7 +50,8 @@ std::string take_parameter(sf_call& call, const MethodRow& method, const std::st
   const std::string value = parameter.substr(std::min(key.size() + 1, parameter.size()));
   std::string known;
   for (const ParameterRow* each : parameters_of(method)) {
-    if (each->name == key && value != "0" && sf_call_set(&call, key.c_str(), value.c_str()) == SF_OK) return key;
+    if (each->name == key && !value.starts_with('0') && sf_call_set(&call, key.c_str(), value.c_str()) == SF_OK)
+      return key;
     known += (known.empty() ? "" : ", ") + values_of(*each);
   }
   throw Failure("method '" + name + "' cannot be used ('" + text + "' is not " + known + "), use one of these values");

@@ -88,8 +88,12 @@ def option_row(option):
 
 
 def option_rows(made):
+    checks = [f"static_assert(sizeof(sf_{each.list}) == sizeof(arithmetic::{each.list.capitalize()}) &&\n"
+              f"              SF_{entries_of(each.list)[-1].name.upper()} == static_cast<int>(arithmetic::{each.list.capitalize()}::{entries_of(each.list)[-1].name}));"
+              for each in parameters() if each.list]
     return "\n".join([f"// {made}\n//", "// The options of a call, in the order of the fields of sf_call.", "#pragma once\n", "#include <cstddef>",
-                      "#include <cstdint>\n", '#include "capi/names.hpp"\n', "namespace steadfold::capi {\n",
+                      "#include <cstdint>\n", '#include "arithmetic/operator.hpp"', '#include "capi/names.hpp"\n', "namespace steadfold::capi {\n",
+                      *checks, "",
                       "inline constexpr Option option_rows[] = {", *map(option_row, options()), "};\n",
                       "}  // namespace steadfold::capi\n"])
 

@@ -62,6 +62,8 @@ def default_of(option):
         return option.word[0]
     if option.list:
         return "by operation and elements" if option.default else options.entries_of(option.list)[0].name
+    if option.name == "schedule":
+        return "auto"
     return {"text": "none", "guarantees": "none"}.get(option.kind, str(option.by_default or option.default or 0))
 
 

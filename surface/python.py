@@ -12,19 +12,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._numbers import Operation
+from ._options import CallOptions
 from ._reductions import Axis, _call, with_options
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
     from typing_extensions import Unpack
 
-    from ._options import CallOptions
     from ._plans import Options
 
 Made = TypeVar("Made")
 '''
 FUNCTION = '''
-@with_options
+@with_options(CallOptions)
 def {name}(
     x: ArrayLike, {y}axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
     where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
@@ -79,15 +79,18 @@ def functions(made):
 def call_options(made):
     """The options of Python's calls, and the limits of the parameters of methods."""
     taken = [each for each in options() if each.python]
-    every = [each for each in taken if each.arguments != "vectors"]
+    rooted = [each for each in taken if each.name == "root"]  # scans and reduce_scatter have none
     arrays = [each for each in taken if each.arguments == "vectors"]
+    every = [each for each in taken if each not in rooted + arrays]
     defaults = ", ".join(f'"{each.name}": {each.cxx_default if each.python == "int" else None}' for each in taken)
     limits = ", ".join(f'"{each.name}": ({each.least}, {each.most})' for each in parameters() if not each.list)
     return "\n".join([
         f'"""{made}\n\nThe options of calls."""\n', "from __future__ import annotations\n", "from typing import TYPE_CHECKING, Any, TypedDict\n",
         "if TYPE_CHECKING:", "    from ._core import Layout", "    from ._method import Method\n\n", "class VectorOptions(TypedDict, total=False):",
         '    """Options of calls in MPI\'s shape."""\n', *(f"    {each.name}: {each.python}" for each in every), "\n",
-        "class CallOptions(VectorOptions, total=False):", '    """Options of reductions of distributed arrays."""\n',
+        "class RootedOptions(VectorOptions, total=False):", '    """Options of calls in MPI\'s shape whose result may go to one rank."""\n',
+        *(f"    {each.name}: {each.python}" for each in rooted), "\n",
+        "class CallOptions(RootedOptions, total=False):", '    """Options of reductions of distributed arrays."""\n',
         *(f"    {each.name}: {each.python}" for each in arrays), "\n", "#: The values of options that are not given.",
         f"DEFAULTS: dict[str, Any] = {{{defaults}}}",
         "#: The limits of the parameters of methods.", f"LIMITS = {{{limits}}}\n"])

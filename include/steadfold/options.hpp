@@ -104,7 +104,7 @@ struct LocalOptions {
 struct Options {
   Method method = {};
   Layout layout = {};
-  std::optional<int> root = std::nullopt;  ///< the rank that gets the result; empty: all ranks
+  std::optional<int> root = std::nullopt;  ///< the rank that gets the results; empty: all ranks
   std::string schedule = {};               ///< a name listed by `steadfold schedules`; empty: the library chooses
   Guarantees require = {};                 ///< the guarantees that the call must give; a call that cannot give them is
                                            ///< refused
@@ -141,7 +141,7 @@ struct MemberOptions {
 
 /// The options that all members of a bundle share; the same on all ranks.
 struct BundleOptions {
-  std::optional<int> root = std::nullopt;  ///< the rank that gets the result; empty: all ranks
+  std::optional<int> root = std::nullopt;  ///< the rank that gets the results; empty: all ranks
   std::string schedule = {};               ///< a name listed by `steadfold schedules`; empty: the library chooses
 
   /// Writes the options into a call, which then points to them.

@@ -42,10 +42,11 @@ void take_method(nb::handle method, sf_call& call) {
     call.method = static_cast<sf_method>(entry_of(SF_LIST_METHODS, method));
     return;
   }
-  if (!nb::hasattr(method, "parameters"))
+  const nb::object parameters = nb::getattr(method, "parameters", nb::none());
+  if (!nb::isinstance<nb::dict>(parameters))
     refuse_type("method must be a name, steadfold.tree(...) or steadfold.binned(...), not %R", method.ptr());
   call.method = static_cast<sf_method>(entry_of(SF_LIST_METHODS, method.attr("name")));
-  for (const auto& [name, value] : nb::cast<nb::dict>(method.attr("parameters")))
+  for (const auto& [name, value] : nb::borrow<nb::dict>(parameters))
     set_option(name_of_option(name), value, PyUnicode_Check(value.ptr()) == 0, call);
 }
 
@@ -269,7 +270,8 @@ void take_option(const OptionRow& option, nb::handle value, Call& to) {
   std::string known;
   for (const OptionRow& each : option_rows)
     if (each.is_of_vectors || !is_of_vectors) known.append(known.empty() ? "" : ", ").append(each.name);
-  refuse_type("option %R does not exist (the options are %s), leave it out", name.ptr(), known.c_str());
+  refuse_type("argument %R does not exist (the options of this call are %s), see help(steadfold)", name.ptr(),
+              known.c_str());
 }
 
 }  // namespace

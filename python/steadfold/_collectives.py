@@ -4,7 +4,7 @@ combined."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ._convert import as_array, is_half
 from ._mode import Mode
 from ._mpi import operator_of
 from ._numbers import Collective
-from ._options import VectorOptions
+from ._options import RootedOptions, VectorOptions
 from ._reductions import with_options
 from ._told import told
 
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Operator = Union[str, Callable[[Any, Any], Any]]
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def of_vectors(function: _Function) -> _Function:
-    """Lists the options of a call in MPI's shape in its signature, for `help`."""
-    return with_options(function, VectorOptions)
 
 
 def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative: bool, comm: Any, options: Any) -> Any:
@@ -48,9 +42,9 @@ def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative:
     return None if result is None else _elements.converted(result, array.dtype)
 
 
-@of_vectors
+@with_options(RootedOptions)
 def allreduce(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, commutative: bool = False,
-              **options: Unpack[VectorOptions]) -> Any:
+              **options: Unpack[RootedOptions]) -> Any:
     """Combines the buffers of all ranks element by element, in the order of the ranks, in the binary tree over ranks.
 
     op
@@ -67,7 +61,7 @@ def allreduce(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, comm
     return call(Collective.REDUCE, buffer, op, None, commutative, comm, options)
 
 
-@of_vectors
+@with_options(VectorOptions)
 def reduce_scatter(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, blocks: Sequence[int] | None = None,
                    commutative: bool = False, **options: Unpack[VectorOptions]) -> Any:
     """Combines the buffers as `allreduce` does. Rank r gets block r of the result, `blocks[r]` elements (None: equal
@@ -81,7 +75,7 @@ def reduce_scatter(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *,
     return call(Collective.REDUCE_SCATTER, buffer, op, blocks, commutative, comm, options)
 
 
-@of_vectors
+@with_options(VectorOptions)
 def scan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, commutative: bool = False,
          **options: Unpack[VectorOptions]) -> Any:
     """Combines the buffers as `allreduce` does, but rank r gets the combined buffers of ranks 0 to r.
@@ -94,7 +88,7 @@ def scan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, commutati
     return call(Collective.SCAN, buffer, op, None, commutative, comm, options)
 
 
-@of_vectors
+@with_options(VectorOptions)
 def exscan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, commutative: bool = False,
            **options: Unpack[VectorOptions]) -> Any:
     """Combines the buffers as `allreduce` does, but rank r gets the combined buffers of ranks 0 to r - 1. Rank 0 gets

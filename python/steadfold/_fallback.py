@@ -139,6 +139,6 @@ def _integer_quotient(
             raise TypeError(f"a quotient of integers as {target} (a quotient is rounded to float64 or a narrower type), use dtype=float")
         parts = integer_parts(x, axis, keepdims, None if where is None else as_mask(where))
     if comm is not None:
-        taken = {name: value for name, value in options.items() if name in ("root", "schedule")}
+        taken = {name: value for name, value in options.items() if name in ("root", "schedule", "threads")}
         parts = _core.reduce_buffer(Collective.REDUCE, parts, "sum", None, False, comm, taken, Mode.RUN)
     return None if parts is None else integer_quotients(np.asarray(parts), operation is Operation.MEAN, target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Union
 
 from ._options import LIMITS
@@ -17,6 +17,8 @@ class _WithParameters:
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
             if name not in LIMITS:
+                if not isinstance(value, str):
+                    raise TypeError(f"{self.name} with {name}={value!r} (a str is needed), give a name")
                 continue
             least, most = LIMITS[name]
             if not least <= operator.index(value) <= most:
@@ -25,7 +27,7 @@ class _WithParameters:
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters, by their names."""
-        return asdict(self)  # type: ignore[call-overload,no-any-return]
+        return dict(vars(self))
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._numbers import Operation
+from ._options import CallOptions
 from ._reductions import Axis, _call, with_options
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
     from typing_extensions import Unpack
 
-    from ._options import CallOptions
     from ._plans import Options
 
 Made = TypeVar("Made")
@@ -21,7 +21,7 @@ Made = TypeVar("Made")
 __all__ = ["dot", "vdot", "covariance", "sample_covariance"]
 
 
-@with_options
+@with_options(CallOptions)
 def dot(
     x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
     where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
@@ -36,7 +36,7 @@ def dot(
     return _call(Operation.DOT, x, y, axis, dtype, keepdims, where, comm, options)
 
 
-@with_options
+@with_options(CallOptions)
 def vdot(
     x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
     where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
@@ -50,7 +50,7 @@ def vdot(
     return _call(Operation.DOTC, x, y, axis, dtype, keepdims, where, comm, options)
 
 
-@with_options
+@with_options(CallOptions)
 def covariance(
     x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
     where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
@@ -65,7 +65,7 @@ def covariance(
     return _call(Operation.COVARIANCE, x, y, axis, dtype, keepdims, where, comm, options)
 
 
-@with_options
+@with_options(CallOptions)
 def sample_covariance(
     x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
     where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],

@@ -15,13 +15,18 @@ class VectorOptions(TypedDict, total=False):
     """Options of calls in MPI's shape."""
 
     method: Method
-    root: int | None
     schedule: str | None
     require: str | None
     threads: int
 
 
-class CallOptions(VectorOptions, total=False):
+class RootedOptions(VectorOptions, total=False):
+    """Options of calls in MPI's shape whose result may go to one rank."""
+
+    root: int | None
+
+
+class CallOptions(RootedOptions, total=False):
     """Options of reductions of distributed arrays."""
 
     layout: Layout | None

@@ -46,10 +46,10 @@ class Calls(CallsOfOperations[Made]):
         raise NotImplementedError
 
     def _reduce(self, operation: Operation, x: Any, factors: Any, axis: Any, options: Any, labels: Any = None,
-                groups: Any = None, initial: Any = None) -> Made:
+                groups: Any = None) -> Made:
         rest: dict[str, Any] = dict(options)
         dtype, keepdims, where = rest.pop("dtype", None), rest.pop("keepdims", False), rest.pop("where", None)
-        made = _core.reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, self._comm, rest, self._mode, initial)
+        made = _core.reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, self._comm, rest, self._mode)
         return self._made(self._offered(made, x))
 
     def _buffer(self, collective: Collective, buffer: Any, op: Any, options: Any) -> Made:
@@ -102,7 +102,9 @@ class Calls(CallsOfOperations[Made]):
         op = operator_of(op, self._comm)
         if isinstance(op, str):
             operation, method = named_operation(op, self._comm)
-            return self._reduce(operation, x, None, 0, with_default(options, method), initial=initial)
+            made = _core.reduce(operation, x, None, 0, None, False, None, None, None, self._comm, with_default(options, method),
+                                self._mode, initial)
+            return self._made(self._offered(made, x))
         return self._made(_core.reduce_user(x, op, batched, commutative, self._comm, options, self._mode, initial))
 
     def allreduce(self, buffer: ArrayLike, op: Operator = "sum", **options: Any) -> Made:

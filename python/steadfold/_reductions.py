@@ -71,15 +71,19 @@ _reduce = _core.reduce
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def with_options(function: _Function, options: Any = CallOptions) -> _Function:
+def with_options(options: Any) -> Callable[[_Function], _Function]:
     """Lists the options of a function in its signature, for `help`."""
-    signature = inspect.signature(function)
-    own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
     listed = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name],
                                 annotation=getattr(annotation, "__forward_arg__", annotation))
               for name, annotation in options.__annotations__.items()]
-    function.__signature__ = signature.replace(parameters=own + listed)  # type: ignore[attr-defined]
-    return function
+
+    def decorate(function: _Function) -> _Function:
+        signature = inspect.signature(function)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        function.__signature__ = signature.replace(parameters=own + listed)  # type: ignore[attr-defined]
+        return function
+
+    return decorate
 
 
 def _store(result: Any, out: Any) -> Any:
@@ -139,7 +143,7 @@ def _call(
     return result
 
 
-@with_options
+@with_options(CallOptions)
 def sum(
     x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, keepdims: bool = False,
     where: ArrayLike | None = None, *, weights: ArrayLike | None = None, comm: Any = None, **options: Unpack[CallOptions],
@@ -170,7 +174,7 @@ def sum(
     return result if out is None else _store(result, out)
 
 
-@with_options
+@with_options(CallOptions)
 def prod(
     x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, keepdims: bool = False,
     *, comm: Any = None, **options: Unpack[CallOptions],
@@ -185,7 +189,7 @@ def prod(
     return _store(_call(_PRODUCT, x, None, axis, dtype, keepdims, None, comm, options), out)
 
 
-@with_options
+@with_options(CallOptions)
 def norm(
     x: ArrayLike, ord: float = 2, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
     where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
@@ -216,7 +220,7 @@ def _mean_of_nothing(x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
     return result[()]
 
 
-@with_options
+@with_options(CallOptions)
 def mean(
     x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, keepdims: bool = False,
     where: ArrayLike | None = None, *, weights: ArrayLike | None = None, comm: Any = None, **options: Unpack[CallOptions],
@@ -258,7 +262,7 @@ class Statistics(NamedTuple):
     sample_deviation: Any
 
 
-@with_options
+@with_options(CallOptions)
 def statistics(
     x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Statistics | None:
@@ -288,7 +292,7 @@ def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, ke
     return None if found is None else _elements.converted(found[names[int(ddof)]], rounded_to)
 
 
-@with_options
+@with_options(CallOptions)
 def var(
     x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, ddof: int = 0,
     keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
@@ -304,7 +308,7 @@ def var(
     return _store(_spread(("variance", "sample_variance"), ddof, dtype, x, axis, keepdims, where, comm, options), out)
 
 
-@with_options
+@with_options(CallOptions)
 def std(
     x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, ddof: int = 0,
     keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
@@ -320,7 +324,7 @@ def std(
     return _store(_spread(("deviation", "sample_deviation"), ddof, dtype, x, axis, keepdims, where, comm, options), out)
 
 
-@with_options
+@with_options(CallOptions)
 def min(
     x: ArrayLike, axis: Axis = None, out: NDArray[Any] | None = None, keepdims: bool = False, where: ArrayLike | None = None, *,
     comm: Any = None, **options: Unpack[CallOptions],
@@ -335,7 +339,7 @@ def min(
     return _store(_call(_MIN, x, None, axis, None, keepdims, where, comm, options), out)
 
 
-@with_options
+@with_options(CallOptions)
 def max(
     x: ArrayLike, axis: Axis = None, out: NDArray[Any] | None = None, keepdims: bool = False, where: ArrayLike | None = None, *,
     comm: Any = None, **options: Unpack[CallOptions],
@@ -355,7 +359,7 @@ def _index(operation: int, x: Any, axis: Any, keepdims: bool, where: Any, comm: 
     return None if found is None else _elements.converted(found["index"], np.int64)
 
 
-@with_options
+@with_options(CallOptions)
 def argmin(
     x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
@@ -369,7 +373,7 @@ def argmin(
     return _index(Operation.MIN_LOCATION, x, axis, keepdims, where, comm, options)
 
 
-@with_options
+@with_options(CallOptions)
 def argmax(
     x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
@@ -382,7 +386,7 @@ def argmax(
     return _index(Operation.MAX_LOCATION, x, axis, keepdims, where, comm, options)
 
 
-@with_options
+@with_options(CallOptions)
 def sum_by(
     x: ArrayLike, labels: ArrayLike, groups: int, axis: Axis = None, dtype: DTypeLike | None = None,
     where: ArrayLike | None = None, *, weights: ArrayLike | None = None, comm: Any = None, **options: Unpack[CallOptions],
@@ -398,12 +402,13 @@ def sum_by(
     return _call(_SUM, x, weights, axis, dtype, False, where, comm, options, labels, groups)
 
 
-@with_options
+@with_options(CallOptions)
 def reduce(
     x: ArrayLike, op: str | Callable[[Any, Any], Any], comm: Any = None, *, batched: bool = False, commutative: bool = False,
     initial: Any = None, **options: Unpack[CallOptions],
 ) -> Any:
-    """Combines x[0] op x[1] op ... in the binary tree over the indices of the whole job, for any number of ranks.
+    """Combines x[0] op x[1] op ... in the binary tree over the indices of the whole job, for any number of ranks, unless
+    `method` says otherwise.
 
     op
         A callable of two elements, arrays of shape x.shape[1:]; the first has the lower indices. It returns a new element, whose

@@ -74,7 +74,8 @@ bool same_bytes(const sf_call& a, const sf_call& b) noexcept {
 static_assert(offsetof(sf_call, root) - offsetof(sf_call, operation) == 24 &&
               offsetof(sf_call, collective) - offsetof(sf_call, threads) == 12 &&
               offsetof(sf_call, initial) - offsetof(sf_call, writes_right) == 8);
-// New fields take reserved bytes, which follow `initial` without padding.
+// New fields take reserved bytes, which follow `initial` without padding. `are_alike` compares their bytes; a new
+// pointer must be null in both calls, as `initial` is.
 static_assert(sizeof(sf_call) - offsetof(sf_call, initial) == sizeof(void*) + 2 * sizeof(std::uint32_t));
 
 /// Whether two calls with a built-in operator differ only in their rows.

@@ -6,9 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arithmetic/operator.hpp"
 #include "capi/names.hpp"
 
 namespace steadfold::capi {
+
+static_assert(sizeof(sf_sweep) == sizeof(arithmetic::Sweep) &&
+              SF_DOUBLE_SWEEP == static_cast<int>(arithmetic::Sweep::double_sweep));
 
 inline constexpr Option option_rows[] = {
     {.name = "operation",

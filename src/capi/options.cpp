@@ -54,6 +54,11 @@ std::uint64_t value_of(const Option& option, std::string_view value) {
   }
 }
 
+static_assert(std::ranges::all_of(option_rows, [](const Option& option) {
+  return option.bytes == (option.kind == Option::Kind::text ? sizeof(const char*) : sizeof(std::uint32_t)) ||
+         (option.kind == Option::Kind::number && option.bytes == sizeof(std::uint64_t));
+}));
+
 /// Sets the option's field: a text to the caller's text, other fields to a number.
 void set(sf_call& call, const Option& option, const char* value) {
   std::byte* const field = reinterpret_cast<std::byte*>(&call) + option.offset;

@@ -206,6 +206,10 @@ TEST(Options, WrongOnesChangeNothing) {
   };
   refused("bin", "3", "unknown option 'bin' (known are operation, method,");
   refused("bins", "5", "'5' for option bins (the option takes 2, 3, 4, or 0");
+  refused("bins", "1", "'1' for option bins (the option takes 2, 3, 4, or 0");
+  refused("root", "4294967295", "'4294967295' for option root");
+  refused("commutative", "4294967296", "'4294967296' for option commutative");
+  refused("threads", "4294967296", "'4294967296' for option threads");
   refused("bins", "-1", "'-1' for option bins");
   refused("bins", "3 ", "'3 ' for option bins");
   refused("bins", "", "'' for option bins");

@@ -78,7 +78,7 @@ class Plans(unittest.TestCase):
         self.assertEqual(float(members[4].value["mean"]), 1.0)
         with self.assertRaisesRegex(RuntimeError, "another bundle"):
             bundle.sum(x)
-        with self.assertRaisesRegex(TypeError, "option 'axes' does not exist"):
+        with self.assertRaisesRegex(TypeError, "argument 'axes' does not exist"):
             sf.Bundle().sum(x, axes=0)
 
     def test_arrays_that_change_in_place(self):

@@ -701,6 +701,17 @@ class Numpy(unittest.TestCase):
         self.assertEqual(float(sf.sum(x, method=sf.binned(np.int64(4), sweep="double_sweep"))), 10.0)
         with self.assertRaisesRegex(sf.InvalidArgumentError, "unknown sweep 'thrice'"):
             sf.sum(x, method=sf.binned(sweep="thrice"))
+        for wrong in (sf.Tree, sf.Binned, mock.Mock(parameters=3)):
+            with self.assertRaisesRegex(TypeError, "method must be a name"):
+                sf.sum(x, method=wrong)
+        for wrong in (None, 3):
+            with self.assertRaisesRegex(TypeError, "a str is needed"):
+                sf.binned(sweep=wrong)
+        four = sf.binned(4)
+        four.parameters["bins"] = 99
+        self.assertEqual(four, sf.binned(4))
+        with self.assertRaisesRegex(TypeError, "argument 'keepdims' does not exist"):
+            sf.plan().reduce(x, "sum", keepdims=True)
         of_steps, out = [1.0, 2.0**-30, -1.0], np.zeros((), np.float32)
         self.assertEqual(float(sf.sum(of_steps, out=out, method=sf.tree())), float(sf.sum(of_steps, method="tree")))
 
@@ -708,7 +719,7 @@ class Numpy(unittest.TestCase):
         """Whatever the elements: calls of integers do not all reach the library."""
         for x in (np.arange(5.0), np.arange(5), np.zeros(5, np.int8), np.zeros(5, np.float16), np.zeros(5, bool)):
             for call in (sf.sum, sf.mean, sf.prod, sf.max, sf.argmin, lambda x, **options: sf.reduce(x, max, **options)):
-                with self.assertRaisesRegex(TypeError, "option 'bogus' does not exist"):
+                with self.assertRaisesRegex(TypeError, "argument 'bogus' does not exist"):
                     call(x, bogus=1)
                 with self.assertRaisesRegex(TypeError, "threads is 'two'"):
                     call(x, threads="two")
@@ -716,7 +727,7 @@ class Numpy(unittest.TestCase):
                     call(x, require="colour")
         rank = sf.Team(1)[0]
         for call in (sf.allreduce, sf.reduce_scatter, sf.scan, sf.exscan):
-            with self.assertRaisesRegex(TypeError, "option 'layout' does not exist"):
+            with self.assertRaisesRegex(TypeError, "argument 'layout' does not exist"):
                 call([1.0], "sum", rank, layout=sf.Layout.anywhere())
             with self.assertRaisesRegex(sf.InvalidArgumentError, "2 threads with a callable"):
                 call([1.0], np.add, rank, threads=2)
