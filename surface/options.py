@@ -123,7 +123,7 @@ def with_defaults():
         own = [f"    filled.{each.name} = given.{each.name}" + (f" == 0 ? {each.by_default} : given.{each.name};" if each.by_default else ";")
                for each in parameters(method)]
         lines += [f"  if (method == Method::{method}) {{", *own, "  }"]
-    return ["/// Returns the parameters of a method with their defaults filled in, and 0 for those of other methods.",
+    return ["/// Returns the parameters of one method, with defaults in place of 0. The parameters of other methods are 0.",
             "constexpr MethodParameters with_defaults(const MethodParameters& given, Method method) noexcept {", "  MethodParameters filled;",
             *lines, "  return filled;", "}\n"]
 
@@ -175,7 +175,7 @@ def method_class():
     width = max(len(code) for code, _ in rows)
     copies = [f"    call.{each.name} = {each.name};" for each in parameters()]
     return [wrapped("A method, which fixes the bits of a result; see docs/guarantees.md. A default-constructed Method is the default method of the "
-                    "call. A Method can be given in place of the options of any call: sf::sum(x, comm, sf::tree()).", "/// "),
+                    "call. Every call takes a Method in place of its options: sf::sum(x, comm, sf::tree()).", "/// "),
             "struct Method {", "  sf_method id = SF_AUTOMATIC;", *(f"{code:{width}}  // {about}" for code, about in rows),
             "\n  void describe(sf_call& call) const noexcept {", "    call.method = id;", *copies, "  }\n", "  template <class Options,",
             "            class = std::enable_if_t<std::is_aggregate_v<Options> && std::is_same_v<decltype(Options::method), Method>>>",

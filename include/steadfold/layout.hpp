@@ -51,8 +51,8 @@ class Layout {
   /// first indices in each call.
   Layout() = default;
 
-  /// Makes the layout in rank order: this rank has `rows` elements, which follow those of the lower ranks. Collective
-  /// over `communicator`.
+  /// Makes the layout in rank order: this rank has `rows` elements, which follow the elements of the lower ranks. Every
+  /// rank of `communicator` makes this call.
   template <class C, class = decltype(detail::GroupOf<C>::group(std::declval<const C&>()))>
   static Layout contiguous(std::uint64_t rows, const C& communicator) {
     const detail::RankOrder found = detail::GroupOf<C>::rank_order(rows, detail::GroupOf<C>::group(communicator));

@@ -17,7 +17,7 @@
 namespace steadfold {
 
 /// A method, which fixes the bits of a result; see docs/guarantees.md. A default-constructed Method is the default
-/// method of the call. A Method can be given in place of the options of any call: sf::sum(x, comm, sf::tree()).
+/// method of the call. Every call takes a Method in place of its options: sf::sum(x, comm, sf::tree()).
 struct Method {
   sf_method id = SF_AUTOMATIC;
   std::uint32_t bins = 0;            // only for binned

@@ -140,7 +140,11 @@ nb::object dtype_of(PyArrayObject* array) {
   return nb::borrow<nb::object>(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
 }
 
+/// Sets the operator of a call whose options are set. Refuses several threads, which would call the callable at the
+/// same time.
 void set_user(std::shared_ptr<UserOperator> user, nb::handle commutative, Call& to) {
+  if (to.call.threads > 1)
+    refuse("%u threads with a callable (Python runs it in one thread at a time), leave out threads", to.call.threads);
   to.call.operation = SF_USER;
   to.call.type = to.call.result_type = SF_BYTES;
   to.call.element_bytes = user->element_bytes();
@@ -149,12 +153,6 @@ void set_user(std::shared_ptr<UserOperator> user, nb::handle commutative, Call& 
   to.call.operator_name = user->identity();
   to.call.commutative = flag(commutative) ? 1 : 0;
   to.user = std::move(user);
-}
-
-/// Throws if several threads would call a callable, which keeps the form of its operands.
-void require_one_thread(const sf_call& call) {
-  if (call.threads > 1)
-    refuse("%u threads with a callable (Python runs it in one thread at a time), leave out threads", call.threads);
 }
 
 sf_operation operation_of(nb::handle name) {
@@ -184,16 +182,15 @@ void translate_user(const UserArguments& from, const Arguments& options, Call& t
   if (PyArray_NDIM(x) < 1) refuse("an array without axes (the first axis counts elements), add an axis");
   const npy_intp* const shape = PyArray_DIMS(x);
   sf_call_init(&to.call, sizeof to.call);
+  to.call.layout = SF_RANK_ORDER;
+  take_options(options.options, false, to);
   set_user(std::make_shared<UserOperator>(nb::borrow<nb::object>(from.callable), dtype_of(x),
                                           std::vector<npy_intp>(shape + outer, shape + PyArray_NDIM(x)), batched),
            from.commutative, to);
   if (to.user->element_bytes() == 0)
     refuse("elements of 0 bytes (an axis of the elements has extent 0), leave out these elements");
-  to.call.layout = SF_RANK_ORDER;
   to.call.rows = static_cast<std::uint64_t>(shape[0]);
   if (has_columns) to.call.columns = static_cast<std::uint64_t>(shape[1]);
-  take_options(options.options, false, to);
-  require_one_thread(to.call);
   to.first = PyArray_DATA(x);
   to.results.make(shape + 1, PyArray_NDIM(x) - 1, dtype_of(x));
   take_initial(options.initial, dtype_of(x), {shape + outer, shape + PyArray_NDIM(x)}, to);
@@ -218,7 +215,6 @@ bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_
   to.call.collective = from.collective;
   to.call.rows = 1;
   to.call.columns = static_cast<std::uint64_t>(PyArray_SIZE(x));
-  if (to.user != nullptr) require_one_thread(to.call);
   to.first = PyArray_DATA(x);
   if (from.collective != SF_REDUCE_SCATTER) {
     to.results.make(PyArray_DIMS(x), PyArray_NDIM(x), dtype_of(x));

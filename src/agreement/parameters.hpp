@@ -47,7 +47,7 @@ constexpr ParameterWords words_of(const MethodParameters& given) noexcept {
   return std::bit_cast<ParameterWords>(given);
 }
 
-/// Returns the parameters of a method with their defaults filled in, and 0 for those of other methods.
+/// Returns the parameters of one method, with defaults in place of 0. The parameters of other methods are 0.
 constexpr MethodParameters with_defaults(const MethodParameters& given, Method method) noexcept {
   MethodParameters filled;
   if (method == Method::binned) {
