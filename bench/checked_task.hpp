@@ -123,7 +123,9 @@ inline void check(sf_status status) {
 /// a plan does not, users cannot bind it.
 inline bool same_on_all_ranks(const sf_call& call, const std::string& schedule) {
   if (schedule == "auto" || schedule == "mpich") return true;
-  if (agreement::merging_of(agreement::describe(*capi::OwnCall(&call))).is_associative) return true;
+  agreement::HeldArguments arguments;
+  const agreement::Description described = agreement::describe(capi::converted_call(&call, arguments));
+  if (agreement::merging_of(described).is_associative) return true;
   const schedule::Spec spec = schedule::parse(schedule);
   return schedule::same_on_all_ranks(*spec.row, &spec);
 }

@@ -92,8 +92,9 @@ std::span<const order::Interval> intervals_of(const sf_call& call) {
   return {reinterpret_cast<const order::Interval*>(given.data()), given.size()};
 }
 
-Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Array>& array,
-                std::optional<order::Grid>& grid) {
+}  // namespace
+
+Call converted_call(const sf_call* given, agreement::HeldArguments& arguments, int32_t ranks) {
   using agreement::LayoutKind;
   using agreement::Method;
   using arithmetic::Type;
@@ -125,17 +126,16 @@ Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Ar
             .parameters = agreement::parameters_of(*call, [](const auto& field) { return number(field); }),
             .require = call->require,
             .threads = std::max(call->threads, 1u)};
-  if (call->arrays != nullptr) take_arrays(*call->arrays, made, array.emplace());
+  if (call->arrays != nullptr) take_arrays(*call->arrays, made, arguments.array.emplace());
   if (as_type) made.result_type = result_of(made.operation, made.type);  // the type of the arrays, if there are arrays
   if (call->initial != nullptr)
     made.initial = {static_cast<const std::byte*>(call->initial), made.operation == arithmetic::Operation::user
                                                                       ? made.user.element_bytes
                                                                       : arithmetic::size_of(made.result_type)};
-  if (call->grid != nullptr && made.layout == LayoutKind::grid) made.grid = &grid.emplace(grid_of(*call->grid));
+  if (call->grid != nullptr && made.layout == LayoutKind::grid)
+    made.grid = &arguments.grid.emplace(grid_of(*call->grid));
   return made;
 }
-
-}  // namespace
 
 agreement::Failure no_call() {
   return {Status::invalid_argument, "no call (the pointer is null), begin with sf_call_init"};
@@ -147,21 +147,22 @@ void require_count(uint64_t count, size_t bytes, const char* what) {
                 std::to_string(count) + " " + what + " (no memory holds as many), give the length of the list");
 }
 
-OwnCall::OwnCall(const sf_call* call, int32_t ranks) : call_(translated(call, ranks, array_, grid_)) {}
-
-OwnCalls::OwnCalls(const sf_call* calls, size_t count, int32_t ranks) {
+std::vector<Call> converted_calls(const sf_call* calls, size_t count, std::deque<agreement::HeldArguments>& arguments,
+                                  int32_t ranks) {
   require_count(count, sizeof(sf_call), "calls");
   if (calls == nullptr && count > 0)
     throw Failure(Status::invalid_argument, "no calls (the pointer is null), give the address of the calls");
+  std::vector<Call> made;
   const sf_call* each = calls;
   for (size_t i = 0; i < count; ++i) {
     if (i > 0) each = next(each);
     try {
-      calls_.push_back(*own_.emplace_back(each, ranks));
+      made.push_back(converted_call(each, arguments.emplace_back(), ranks));
     } catch (const Failure& wrong) {  // the position of the next call depends on the size of this call
       throw Failure(wrong.status(), steadfold::agreement::in_bundle(i, count) + wrong.what());
     }
   }
+  return made;
 }
 
 }  // namespace steadfold::capi

@@ -5,13 +5,13 @@
 #include <cstring>
 #include <deque>
 #include <exception>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "agreement/description.hpp"
 #include "agreement/failure.hpp"
+#include "agreement/held_arguments.hpp"
 #include "arithmetic/environment.hpp"
 #include "steadfold/steadfold.h"
 
@@ -20,34 +20,13 @@ namespace steadfold::capi {
 /// Returns the error for a null call.
 agreement::Failure no_call();
 
-/// A call in the library's type, and the objects to which it points.
-class OwnCall {
- public:
-  /// Converts a call over `ranks` ranks. Throws Failure if the pointer is null, or if a field has a number that is not
-  /// an enumerator.
-  explicit OwnCall(const sf_call* call, int32_t ranks = 1);
-  OwnCall(const OwnCall&) = delete;
-  OwnCall& operator=(const OwnCall&) = delete;
-
-  const agreement::Call& operator*() const noexcept { return call_; }
-  agreement::Call& operator*() noexcept { return call_; }
-
- private:
-  std::optional<agreement::Array> array_;  // declared before the call, which points to it
-  std::optional<order::Grid> grid_;
-  agreement::Call call_;
-};
-
-/// Several calls in the library's type, and the objects to which they point. Throws as OwnCall does.
-class OwnCalls {
- public:
-  OwnCalls(const sf_call* calls, size_t count, int32_t ranks);
-  operator std::span<const agreement::Call>() const noexcept { return calls_; }  // NOLINT(google-explicit-constructor)
-
- private:
-  std::deque<OwnCall> own_;
-  std::vector<agreement::Call> calls_;
-};
+/// Converts a call over `ranks` ranks to the library's type. `arguments` is empty memory for the array and the grid to
+/// which the call will point. Throws Failure if the pointer is null, or if a field has a number that is not an
+/// enumerator.
+agreement::Call converted_call(const sf_call* call, agreement::HeldArguments& arguments, int32_t ranks = 1);
+/// Converts several calls. Adds memory for every call to `arguments`. Throws as `converted_call` does.
+std::vector<agreement::Call> converted_calls(const sf_call* calls, size_t count,
+                                             std::deque<agreement::HeldArguments>& arguments, int32_t ranks);
 
 inline agreement::Data data_of(const void* first, const void* second, void* result) noexcept {
   return {.first = static_cast<const std::byte*>(first),

@@ -95,10 +95,11 @@ bool is_repeated(const sf_call& call, const Data& data) {
 
 void reduce_anew(const sf_call& call, const Data& data) {
   last_call.reducer = nullptr;  // the objects to which it points may be destroyed
-  const steadfold::capi::OwnCall translated(&call);
+  steadfold::agreement::HeldArguments arguments;
+  const steadfold::agreement::Call own = steadfold::capi::converted_call(&call, arguments);
   if (last_call.is_over) {
-    steadfold::session::LocalReducer().reduce(*translated, data);
-  } else if (of_this_thread.reducer.reduce(*translated, data)) {
+    steadfold::session::LocalReducer().reduce(own, data);
+  } else if (of_this_thread.reducer.reduce(own, data)) {
     last_call = {.call = call, .reducer = &of_this_thread.reducer, .is_over = false};
   }
 }

@@ -11,6 +11,9 @@ namespace {
 
 using steadfold::agreement::Call;
 using steadfold::agreement::Failure;
+using steadfold::agreement::HeldArguments;
+using steadfold::capi::converted_call;
+using steadfold::capi::converted_calls;
 using steadfold::capi::GroupInUse;
 using steadfold::capi::guarded;
 using steadfold::capi::in_turn;
@@ -68,8 +71,8 @@ const char* sf_group_transport(const sf_group* group) { return group == nullptr 
 sf_status sf_group_reduce(const sf_call* call, const void* first, const void* second, void* result, sf_group* group) {
   return guarded([&] {
     in_turn(group, [&](Group& own) {
-      const steadfold::capi::OwnCall translated(call, own.rank_count());
-      own.reduce(*translated, steadfold::capi::data_of(first, second, result));
+      HeldArguments arguments;
+      own.reduce(converted_call(call, arguments, own.rank_count()), steadfold::capi::data_of(first, second, result));
     });
   });
 }
@@ -108,10 +111,11 @@ sf_status sf_group_progress_thread(sf_group* group, int on) {
 sf_status sf_group_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan) {
   return guarded([&] {
     in_turn(group, [&](Group& own) {
-      const steadfold::capi::OwnCalls all(calls, count, own.rank_count());
+      std::deque<HeldArguments> arguments;
+      const std::vector<Call> converted = converted_calls(calls, count, arguments, own.rank_count());
       require_place(plan, "the plan");
       auto made = std::make_unique<sf_plan>(group);
-      made->plan = own.bind(all);
+      made->plan = own.bind(converted);
       *plan = made.release();
     });
   });

@@ -6,10 +6,13 @@
 #include "steadfold/steadfold_fortran.h"
 
 using steadfold::Status;
+using steadfold::agreement::Call;
 using steadfold::agreement::Failure;
+using steadfold::agreement::HeldArguments;
+using steadfold::capi::converted_call;
+using steadfold::capi::converted_calls;
 using steadfold::capi::GroupInUse;
 using steadfold::capi::guarded;
-using steadfold::capi::OwnCall;
 using steadfold::capi::require_place;
 using steadfold::session::Group;
 
@@ -108,9 +111,10 @@ sf_status started(sf_group* group, sf_request** request, const Start& start) {
 sf_status steadfold::capi::start_reduce(const sf_call* call, const agreement::Data& data, bool may_postpone,
                                         sf_group* group, sf_request** request) noexcept {
   return started(group, request, [&](Group& own, sf_request&) {
-    OwnCall translated(call, own.rank_count());
-    (*translated).user.may_postpone = may_postpone;
-    return own.start_reduce(*translated, data);
+    HeldArguments arguments;
+    Call converted = converted_call(call, arguments, own.rank_count());
+    converted.user.may_postpone = may_postpone;
+    return own.start_reduce(converted, data);
   });
 }
 
@@ -137,11 +141,12 @@ sf_status sf_group_start_refuse(sf_group* group, sf_status status, const char* t
 sf_status sf_group_start_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan,
                               sf_request** request) {
   return started(group, request, [&](Group& own, sf_request& made) {
-    const steadfold::capi::OwnCalls all(calls, count, own.rank_count());
+    std::deque<HeldArguments> arguments;
+    const std::vector<Call> converted = converted_calls(calls, count, arguments, own.rank_count());
     require_place(plan, "the plan");
     made.plan = plan;
     made.made = std::make_unique<sf_plan>(group);
-    return own.start_bind(all);
+    return own.start_bind(converted);
   });
 }
 

@@ -25,8 +25,8 @@ Task<> Group::carry_out_reduction(Flow& flow, StartedCall& started) {
   HandshakePlace& place = place_of(started);
   while (place.next != started.number_) co_await GiveWay{};
   const PlaceInUse taken(place);
-  Contribution own =
-      contributor_.contribution_of(started.calls_.front(), started.data_, started.failure_, started.offered_, place);
+  Contribution own = contributor_.contribution_of(started.calls_.front(), started.arguments_.front(), started.data_,
+                                                  started.failure_, started.offered_, place);
   const Call& call = own.call;
   const Data& data = started.data_;
   const bool is_users = own.shape && call.operation == arithmetic::Operation::user;
@@ -59,7 +59,7 @@ Task<> Group::carry_out_reduction(Flow& flow, StartedCall& started) {
   // At this point ranks can differ only if an operator failed in a merge whose outcome did not reach all ranks. If all
   // ranks run a plan, no rank has merged.
   const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_handshake) != 0);
-  if (own.shape && own.description.may_fail && may_differ) {
+  if (own.shape && own.shape->description.may_fail && may_differ) {
     co_await turn_of(flow, started);
     status = co_await coordinator_.agreed_status(flow, status);
   }
@@ -71,7 +71,7 @@ Task<> Group::carry_out_reduction(Flow& flow, StartedCall& started) {
   if (call.columns == 0) co_return;
   if (!is_here)
     is_none = co_await run_plan(flow, started, own, ways);
-  else if (!is_none && gets_result(own.description, call.blocks, rank()))
+  else if (!is_none && gets_result(own.shape->description, call.blocks, rank()))
     contributor_.deliver(own, place, data);
   if (is_users) own.shape->op = call.user;
   contributor_.take_initial(own, data, is_none);
@@ -153,14 +153,11 @@ std::vector<Description> Group::usable(std::span<const Call> calls) const {
 
 Task<> Group::carry_out_bind(Flow& flow, StartedCall& started) {
   if (!is_set_up_) co_await set_up_before(flow, started);
-  std::vector<DefaultArguments> defaults;
-  std::vector<Call> calls;
+  std::vector<Call>& calls = started.calls_;
   Header mine;
   std::optional<Failure> failure;
   try {
-    defaults.resize(started.calls_.size());
-    for (std::size_t i = 0; i < defaults.size(); ++i)
-      calls.push_back(placed(started.calls_[i], defaults[i], rank(), rank_count()));
+    for (std::size_t i = 0; i < calls.size(); ++i) fill_defaults(calls[i], started.arguments_[i], rank(), rank_count());
     mine.digest = digest_of(usable(calls));
   } catch (...) {
     failure = agreement::caught_failure(mine.status);

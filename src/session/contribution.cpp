@@ -24,57 +24,30 @@ bool knows_its_rows(const Call& call, const Description& description) {
 
 /// Removes the initial value from the call, so that the call shares shapes and plans with calls that have another
 /// initial value, or none.
-void set_initial_apart(Contribution& own) {
-  own.initial = agreement::InitialValue::of(own.call);
-  own.call.method = resolved_method(own.call);
-  own.call.initial = {};
-  own.description = describe(own.call);
+std::unique_ptr<agreement::InitialValue> taken_initial(Call& call) {
+  std::unique_ptr<agreement::InitialValue> initial = agreement::InitialValue::of(call);
+  call.method = resolved_method(call);
+  call.initial = {};
+  return initial;
 }
 
 }  // namespace
 
-Call placed(const Call& given, DefaultArguments& defaults, Rank rank, Rank rank_count) {
-  Call call = given;
-  const auto ranks = static_cast<Count>(rank_count);
-  if (call.collective == Collective::reduce_scatter && call.blocks.empty() && call.columns % ranks == 0) {
-    defaults.equal_blocks.assign(ranks, call.columns / ranks);
-    call.blocks = defaults.equal_blocks;
-  }
-  if (call.layout == LayoutKind::intervals) return call;
-  defaults.mine.assign(1, {0, call.rows});
-  if (call.layout == LayoutKind::row_per_rank) {
-    defaults.mine.front() = {static_cast<Index>(rank), static_cast<Index>(rank) + 1};
-    if (call.element_count == arithmetic::unknown_count) call.element_count = ranks;
-  }
-  if (call.layout == LayoutKind::grid && call.grid != nullptr && !call.grid->fault(rank_count)) {
-    defaults.grid = call.grid->resolved(rank_count);
-    call.grid = &defaults.grid;
-    if (call.element_count == arithmetic::unknown_count) call.element_count = defaults.grid.element_count();
-    const Count count = defaults.grid.count(rank);
-    if (count == call.rows && needs_indices(describe(call)))
-      defaults.grid.list(rank, defaults.mine);
-    else  // a grid with a wrong number of rows could list so many intervals that they fill the memory
-      defaults.mine.front() = {0, count};
-  }
-  call.intervals = defaults.mine;
-  return call;
-}
-
-void Contributor::require_data(const Contribution& own, const Data& data) const {
-  const Call& call = own.call;
-  const bool is_due = gets_result(own.description, call.blocks, rank_);
-  const Missing lacked = missing(own.description, call.rows, data, is_due);
+void Contributor::require_data(const Call& call, const Description& description, const Data& data) const {
+  const bool is_due = gets_result(description, call.blocks, rank_);
+  const Missing lacked = missing(description, call.rows, data, is_due);
   if (lacked != Missing::nothing) throw failure_of(lacked, call.operation, call.rows);
 }
 
 bool Contributor::may_use_handshake(const Contribution& own) const {
+  const Description& description = own.shape->description;
   // A first sweep needs two reductions, one after the other.
-  if (has_first_sweep(own.description)) return false;
+  if (has_first_sweep(description)) return false;
   if (is_scan(own.call.collective)) return false;
   // In a plan the ranks know whether there are rows.
   if (own.initial && !own.initial->is_kept_without_rows(own.shape->op)) return false;
   if (!means_.forced_schedule.empty() || !asked_schedule(own.call).empty()) return false;
-  return knows_its_rows(own.call, own.description) && own.shape->fits_handshake(own.call.intervals);
+  return knows_its_rows(own.call, description) && own.shape->fits_handshake(own.call.intervals);
 }
 
 void Contributor::build(Contribution& own, const Data& data, HandshakePlace& place) {
@@ -86,38 +59,48 @@ void Contributor::build(Contribution& own, const Data& data, HandshakePlace& pla
       own.shape->lifter.lift(own.shape->rows_of(call, data), team_, call.threads, place.handshake.partial());
   own.header.status = arithmetic::header_of(place.handshake.partial()).status;
   if (own.header.status == Status::operator_failed) own.failure = agreement::operator_failure();
-  if (own.header.status == Status::invalid_argument && own.description.deals_rows())
-    own.failure = agreement::label_failure(own.shape->strides, operands_of(own.description, data), call.rows);
+  if (own.header.status == Status::invalid_argument && own.shape->description.deals_rows())
+    own.failure = agreement::label_failure(own.shape->strides, operands_of(own.shape->description, data), call.rows);
+}
+
+/// Sets the shape of the call, and the digest that the ranks compare. `description` describes the call.
+void Contributor::describe_call(Contribution& own, Description& description) {
+  const std::uint64_t hash_of_initial = description.initial;
+  if (hash_of_initial != 0) {
+    own.initial = taken_initial(own.call);
+    description = describe(own.call);
+  }
+  if (own.call.columns > 0) own.shape = shapes_.of(own.call, description);
+  own.header.digest = (own.shape ? own.shape->digest : digest_of(description)) ^ hash_of_initial;
 }
 
 void Contributor::prepare(Contribution& own, const Data& data, OfferedPlans& offered, HandshakePlace& place) {
-  if (own.failure) throw Failure(*own.failure);
-  validate(own.call, rank_count_);
-  require_data(own, data);
-  const std::uint64_t hash_of_initial = own.description.initial;
-  if (hash_of_initial != 0) set_initial_apart(own);
-  if (own.call.columns > 0) own.shape = shapes_.of(own.call, own.description);
-  own.header.digest = (own.shape ? own.shape->digest : digest_of(own.description)) ^ hash_of_initial;
   if (!own.shape) return;
   if (own.call.operation == arithmetic::Operation::user) own.shape->op = own.call.user;
   own.shape->stand_as(own.call);
-  own.ways = plans_.offer(own.description, own.call, offered);
+  own.ways = plans_.offer(own.shape->description, own.call, offered);
   if (own.ways != no_way || !may_use_handshake(own)) return;
   own.ways = in_the_handshake;
   build(own, data, place);  // if the layout is wrong, `diagnose` describes the error in more detail
 }
 
-Contribution Contributor::contribution_of(const Call& given, const Data& data, const std::optional<Failure>& failure,
-                                          OfferedPlans& offered, HandshakePlace& place) {
-  Contribution own{.failure = failure};
+Contribution Contributor::contribution_of(Call& call, agreement::HeldArguments& arguments, const Data& data,
+                                          const std::optional<Failure>& failure, OfferedPlans& offered,
+                                          HandshakePlace& place) {
+  Contribution own{.call = call, .failure = failure};
+  Description description;
   try {
-    own.call = placed(given, place.defaults, rank_, rank_count_);
-    own.description = describe(own.call);
+    fill_defaults(call, arguments, rank_, rank_count_);
+    description = describe(call);
+    if (failure) throw Failure(*failure);
+    validate(call, rank_count_);
+    require_data(call, description, data);
+    describe_call(own, description);
     prepare(own, data, offered, place);
   } catch (...) {
     own.failure = agreement::caught_failure(own.header.status);
   }
-  if (own.failure) own.header = {.status = own.failure->status(), .digest = digest_of(own.description)};
+  if (own.failure) own.header = {.status = own.failure->status(), .digest = digest_of(description)};
   if (own.header.status != Status::ok) own.ways = no_way;
   return own;
 }
@@ -140,7 +123,8 @@ order::Interval Contributor::own_columns(const Call& call) const {
 void Contributor::take_initial(Contribution& own, const Data& data, bool is_none) const {
   if (!own.initial) return;
   const bool is_first_of_exscan = own.call.collective == Collective::exscan && rank_ == 0;
-  if (is_first_of_exscan ? data.result == nullptr : !gets_result(own.description, own.call.blocks, rank_)) return;
+  if (is_first_of_exscan ? data.result == nullptr : !gets_result(own.shape->description, own.call.blocks, rank_))
+    return;
   const Count columns = own_columns(own.call).size();
   if (is_none || is_first_of_exscan)
     own.initial->write(own.shape->op, data.result, columns);

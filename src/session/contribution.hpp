@@ -10,6 +10,7 @@
 
 #include "agreement/agreement.hpp"
 #include "agreement/failure.hpp"
+#include "agreement/held_arguments.hpp"
 #include "agreement/initial_value.hpp"
 #include "agreement/validation.hpp"
 #include "execution/handshake.hpp"
@@ -18,17 +19,6 @@
 #include "session/plan_cache.hpp"
 
 namespace steadfold::session {
-
-/// The default arguments of a call; a call returned by `placed` points to them.
-struct DefaultArguments {
-  std::vector<Count> equal_blocks;
-  std::vector<order::Interval> mine;  // the interval of this rank's rows, if the call lists no intervals
-  order::Grid grid;                   // the call's grid, with its number of ranks filled in
-};
-
-/// Returns the call with all defaults filled in: the layout of MPI (one row per rank), the rows of a grid, one interval
-/// if indices do not affect the bits, and equal blocks if the call has no blocks.
-Call placed(const Call& given, DefaultArguments& defaults, Rank rank, Rank rank_count);
 
 /// The memory of one handshake; one call at a time uses it.
 struct HandshakePlace {
@@ -43,8 +33,7 @@ struct HandshakePlace {
   execution::Meeting meeting;
   std::vector<std::byte> values;  // the finished values, then the same number of bytes of scratch memory for `finish`
   arithmetic::Pieces finish;      // the progress of `finish`; `more` is set if the operator postponed its work
-  DefaultArguments defaults;
-  std::uint64_t next = 0;  // the number of the call that has the place, or may take it next
+  std::uint64_t next = 0;         // the number of the call that has the place, or may take it next
 };
 
 /// Holds a HandshakePlace for one call. Its destructor passes the place to the call whose number is greater by `ring`.
@@ -60,9 +49,8 @@ class PlaceInUse {
 };
 
 struct Contribution {
-  Call call;                                         // without its initial value
+  Call& call;                                        // without its initial value
   std::unique_ptr<agreement::InitialValue> initial;  // null if the call has none
-  Description description;
   ShapeInUse shape;
   Header header;
   Ways ways = execution::no_way;
@@ -80,11 +68,12 @@ class Contributor {
   Contributor(Rank rank, Rank rank_count, const agreement::Means& means) noexcept
       : rank_(rank), rank_count_(rank_count), means_(means) {}
 
-  /// Checks the call, and finds ways in which it can continue: with cached plans, which are appended to `offered`, or
-  /// with the partial in the handshake itself. The function does not throw. `failure` is an earlier failure of this
-  /// call.
-  Contribution contribution_of(const Call& given, const Data& data, const std::optional<agreement::Failure>& failure,
-                               OfferedPlans& offered, HandshakePlace& place);
+  /// Fills in the defaults of the call, checks the call, and finds ways in which it can continue: with cached plans,
+  /// which are appended to `offered`, or with the partial in the handshake itself. Removes the call's initial value.
+  /// The function does not throw. `failure` is an earlier failure of this call.
+  Contribution contribution_of(Call& call, agreement::HeldArguments& arguments, const Data& data,
+                               const std::optional<agreement::Failure>& failure, OfferedPlans& offered,
+                               HandshakePlace& place);
   /// Finishes the merged partial. Every rank does so, and all ranks get the same status. If `place.finish.more` is set,
   /// the work is not done and the status is not valid.
   static Status finish_here(const Contribution& own, HandshakePlace& place, std::span<const std::byte> partial);
@@ -99,7 +88,8 @@ class Contributor {
   PlanCache& plans() noexcept { return plans_; }
 
  private:
-  void require_data(const Contribution& own, const Data& data) const;
+  void require_data(const Call& call, const Description& description, const Data& data) const;
+  void describe_call(Contribution& own, Description& description);
   void prepare(Contribution& own, const Data& data, OfferedPlans& offered, HandshakePlace& place);
   bool may_use_handshake(const Contribution& own) const;
   void build(Contribution& own, const Data& data, HandshakePlace& place);

@@ -54,7 +54,7 @@ Task<> Group::make_places(Flow& flow, std::uint64_t first) {
   is_set_up_ = true;
 }
 
-Group::Started Group::begin(Asked asked, std::span<const Call> calls) {
+Group::Started Group::begin(Asked asked, std::span<const Call> calls, bool caller_stays) {
   Started started;
   if (idle_.empty()) {
     started = std::make_shared<StartedCall>();
@@ -62,13 +62,12 @@ Group::Started Group::begin(Asked asked, std::span<const Call> calls) {
     started = std::move(idle_.back());
     idle_.pop_back();
   }
-  started->begin(asked, calls);
+  started->begin(asked, calls, caller_stays);
   return started;
 }
 
-/// Starts a call whose caller does not wait for its end: the call holds its arguments and keeps itself alive.
+/// Starts a call whose caller does not wait for its end: the call keeps itself alive.
 Group::Started Group::kept(Started started) {
-  started->hold();
   started->self_ = started;
   begin_work(*started);
   return started;
@@ -220,8 +219,7 @@ Group::Started Group::start_rank_order(Count rows) {
 Group::Started Group::start_barrier() { return kept(begin(Asked::barrier, {})); }
 
 void Group::reduce(const Call& call, const Data& data) {
-  Started started = begin(Asked::reduction, {&call, 1});
-  started->caller_stays_ = true;
+  Started started = begin(Asked::reduction, {&call, 1}, true);
   bring(*started, data);
   carry_out(std::move(started));
 }

@@ -127,7 +127,7 @@ class Group {
     }
   }
 
-  Started begin(Asked asked, std::span<const Call> calls);
+  Started begin(Asked asked, std::span<const Call> calls, bool caller_stays = false);
   Started kept(Started started);
   void begin_work(StartedCall& started);
   Task<> make_places(Flow& flow, std::uint64_t first);

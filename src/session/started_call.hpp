@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "agreement/agreement.hpp"
 #include "agreement/failure.hpp"
 #include "agreement/footprint.hpp"
+#include "agreement/held_arguments.hpp"
 #include "execution/plan.hpp"
 #include "session/plan_cache.hpp"
 #include "session/task.hpp"
@@ -29,7 +31,7 @@ struct RankOrder {
 /// A call that a Group has started and carries out.
 class StartedCall {
  public:
-  StartedCall() = default;
+  StartedCall();
   StartedCall(const StartedCall&) = delete;
   StartedCall& operator=(const StartedCall&) = delete;
 
@@ -45,28 +47,14 @@ class StartedCall {
  private:
   friend class Group;
 
-  /// Copies the calls and everything they point to, except their data. Used if the caller does not wait for the end.
-  void hold();
-  /// Resets the object for a new call.
-  void begin(Asked asked, std::span<const Call> calls);
-
-  /// The copies of arguments that `hold` makes.
-  struct Held {
-    std::vector<order::Interval> intervals;
-    std::vector<Count> blocks;
-    std::vector<std::byte> initial;
-    std::string schedule;
-    std::string operator_name;
-    agreement::Array array;
-    order::Grid grid;
-  };
+  /// Resets the object for a new call. Copies the calls. If the caller does not wait for the end, also copies
+  /// everything to which the calls point, except their data. Copying one call whose caller waits allocates no memory.
+  void begin(Asked asked, std::span<const Call> calls, bool caller_stays);
 
   Asked asked_ = Asked::reduction;
   std::uint64_t number_ = 0;  // the index of this call among all calls of the group
-  // One call for a reduction; memory of the caller if the caller waits for the end, otherwise `held_calls_`.
-  std::span<const Call> calls_;
-  std::vector<Call> held_calls_;
-  std::vector<Held> held_;
+  std::vector<Call> calls_;   // one call for a reduction
+  std::deque<agreement::HeldArguments> arguments_;
   agreement::Data data_;  // only for a reduction, like the footprint
   agreement::Footprint footprint_;
   Count rows_ = 0;  // number of rows; only for a call for rank order

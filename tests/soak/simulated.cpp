@@ -29,13 +29,19 @@ class GroupLibrary final : public Library {
   GroupLibrary(std::shared_ptr<transport::Transport> transport, Fibers& fibers) : group_(transport), fibers_(fibers) {}
 
   sf_status reduce(const sf_call* call, const Data& data) override {
-    return capi::guarded(
-        [&] { group_.in_turn([&] { group_.reduce(*capi::OwnCall(call, group_.rank_count()), data_of(data)); }); });
+    return capi::guarded([&] {
+      group_.in_turn([&] {
+        agreement::HeldArguments arguments;
+        group_.reduce(capi::converted_call(call, arguments, group_.rank_count()), data_of(data));
+      });
+    });
   }
   sf_status start_reduce(const sf_call* call, const Data& data, Request*& request) override {
     return capi::guarded([&] {
-      request = new Request{group_.start_in_turn(
-          [&] { return group_.start_reduce(*capi::OwnCall(call, group_.rank_count()), data_of(data)); })};
+      request = new Request{group_.start_in_turn([&] {
+        agreement::HeldArguments arguments;
+        return group_.start_reduce(capi::converted_call(call, arguments, group_.rank_count()), data_of(data));
+      })};
     });
   }
   sf_status test(Request* request, bool& done) override {
@@ -61,7 +67,10 @@ class GroupLibrary final : public Library {
   }
   sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) override {
     return capi::guarded([&] {
-      group_.in_turn([&] { plan = new Plan{group_.bind(capi::OwnCalls(calls, count, group_.rank_count()))}; });
+      group_.in_turn([&] {
+        std::deque<agreement::HeldArguments> arguments;
+        plan = new Plan{group_.bind(capi::converted_calls(calls, count, arguments, group_.rank_count()))};
+      });
     });
   }
   sf_status run(Plan* plan, const Data* data, std::size_t count) override {

@@ -11,6 +11,8 @@ from prose import Prose, comments_of_lines, prose_of  # noqa: F401 (Prose: more 
 from reached import Reached  # noqa: F401 (more tests)
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from path_of_a_call import forms  # noqa: E402
 
 # Rooms and the rooms that their code may include; the edges of src/CMakeLists.txt.
 SEES = {
@@ -50,6 +52,19 @@ MORE_PARAMETERS = {
     "src/capi/gaspi.cpp": (8, "the parameters of GASPI's functions"),
     "interpose/wrappers.hpp": (9, "the parameters of MPI's functions"),
     "python/extension/runs.cpp": (13, "the keywords of Python's functions"),
+}
+# The types of src/ that describe a call, or that have one of these types as a member. A new one makes the code heavier to read.
+FORMS = {
+    "agreement.cpp: CallHead": "what ranks gather to find out why they disagree, one call",
+    "agreement.cpp: ProposedCall": "the same, with its lists",
+    "agreement.hpp: Member": "a call of a plan, as all ranks agreed on it",
+    "call.hpp: Call": "the call itself",
+    "description.hpp: Description": "what must be equal on all ranks",
+    "held_arguments.hpp: HeldArguments": "the memory to which a call points",
+    "core.cpp: LastCall": "the last call of a thread, for a call that repeats it",
+    "prediction.hpp: Scenario": "a call whose time is predicted",
+    "shape.hpp: Shape": "what calls of one description share",
+    "started_call.hpp: StartedCall": "a call under way",
 }
 LONGEST = 500
 LONGEST_PLAN = 150  # docs/architecture.md: what does not fit there goes to a room's page
@@ -303,6 +318,11 @@ class Structure(unittest.TestCase):
         faults += [f"{name} has one definition (SEVERAL lists it), leave it out there"
                    for name in SEVERAL if len(found.get(name, [])) < 2]
         self.expect_none(faults)
+
+    def test_forms_of_a_call_are_known(self):
+        paths = (path.relative_to(ROOT) for folder in ("src", "include") for path in sources(folder))
+        found = {each.rpartition("/")[2] for each in forms(paths) if each.startswith("src/")}
+        self.assertEqual(found, FORMS.keys(), "a form of a call came or went, let another form carry its facts or change FORMS")
 
     def test_functions_take_few_parameters(self):
         for folder in ("src", "include", "interpose", "program", "tools", "bench", "python/extension"):

@@ -1,0 +1,32 @@
+// Memory for the arguments to which a call points, so that the call can outlive its caller's arguments, and can have
+// defaults that no caller gave. Cost: copying a call whose caller waits for the end copies no lists.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agreement/call.hpp"
+
+namespace steadfold::agreement {
+
+/// A call that points to this memory is valid as long as the memory, which must not move. Memory that earlier calls
+/// needed is kept.
+struct HeldArguments {
+  std::vector<order::Interval> intervals;
+  std::vector<Count> blocks;
+  std::vector<std::byte> initial;
+  std::string schedule;
+  std::string operator_name;
+  std::optional<Array> array;
+  std::optional<order::Grid> grid;
+};
+
+/// Copies everything to which the call points, except its data, and lets the call point to the copies.
+void hold(Call& call, HeldArguments& arguments);
+
+/// Fills in the defaults of a call on this rank: the layout of MPI (one row per rank), the rows of a grid, one interval
+/// if the call lists no intervals, and equal blocks if the call has no blocks.
+void fill_defaults(Call& call, HeldArguments& arguments, Rank rank, Rank rank_count);
+
+}  // namespace steadfold::agreement
