@@ -41,10 +41,10 @@ def header(made):
 
 
 def lists(made):
-    last = enumerations()[2].entries[-1]
     text = [f"// {made}\n//\n// The lists of names of the C interface, in the order of the enumerators.",
             "#pragma once\n", '#include "capi/names.hpp"\n', "namespace steadfold::capi::lists {\n",
-            f"inline constexpr sf_operation last_operation = {last.c};\n"]
+            *(f"inline constexpr sf_{each.name} last_{each.name} = SF_{each.entries[-1].name.upper()};"
+              for each in enumerations() if each.name in ("operation", "method")), ""]
     for each in enumerations():
         text.append(f"inline constexpr ListEntry {plural(each)}[] = {{")
         text += [f'    {{"{entry.name}", "{entry.about}"}},' for entry in each.entries]

@@ -1,6 +1,7 @@
 """Generates the C++ files: the rows for the library, the rows for the headers, the constants, and the members of bundles."""
 
-from tables import METHODS, TERMS, WIDTH, classes, operations, wrapped
+from options import parameters
+from tables import METHODS, NUMBERED_METHODS, TERMS, WIDTH, classes, operations, wrapped
 
 
 def name_of(text):
@@ -9,9 +10,12 @@ def name_of(text):
 
 def rows(made):
     every = operations()
-    text = [f"// {made}\n//", "// The operations and their properties, one row for each.",
+    text = [f"// {made}\n//", "// The methods, and the operations with their properties, one row for each.",
             "// Cost: a row is found by its index.", "#pragma once\n", "#include <cstdint>", "#include <string_view>\n",
             "namespace steadfold::arithmetic {\n",
+            "/// The methods that a call may name. The numbers are equal to those of sf_method in steadfold.h.",
+            f"enum class Method : std::uint32_t {{ {', '.join(NUMBERED_METHODS)} }};",
+            f"inline constexpr Method last_method = Method::{NUMBERED_METHODS[-1]};\n",
             "/// The numbers are equal to those of sf_operation in steadfold.h.", "enum class Operation : std::uint32_t {"]
     text += [f"  {each.name}," for each in every]
     text[-1] = text[-1].removesuffix(",")
@@ -20,21 +24,23 @@ def rows(made):
              "/// The terms that an operation combines.", f"enum class Terms : std::uint8_t {{ {', '.join(map(name_of, TERMS))} }};",
              "/// The form of a result: of the elements' type, real even for complex elements, a value and its index, or Statistics.",
              "enum class ResultForm : std::uint8_t { own, real, located, statistics };",
-             "/// The methods that compute an operation.", "struct ServedBy {",
-             *(f"  bool {each} = false;" for each in METHODS), "};",
-             "/// The method that is used if the caller names none. Integers take plain, whatever the row says.",
-             "enum class DefaultMethod : std::uint8_t { tree, exact, plain };\n",
+             "/// A set of methods: one bit for each, at the method's number.", "using Methods = std::uint32_t;",
+             "template <class... Each>", "constexpr Methods set_of(Each... each) noexcept {",
+             "  return (0u | ... | (1u << static_cast<std::uint32_t>(each)));", "}\n",
              "struct OperationRow {", "  std::string_view words;  // name of the operation in error texts",
              "  Operation combined_by;   // operator that merges partial results",
-             "  ServedBy served_by;", "  DefaultMethod by_default;", "  DefaultMethod of_vectors;  // default method of calls in MPI's shape", "  OperandForm operands = OperandForm::elements;",
+             "  Methods served_by;       // methods that compute the operation",
+             "  // The method that is used if the caller names none. Integers take plain, whatever the row says.",
+             "  Method by_default;", "  Method of_vectors;  // the same for calls in MPI's shape", "  OperandForm operands = OperandForm::elements;",
              "  Terms terms = Terms::elements;", "  ResultForm result = ResultForm::own;",
              "  bool has_several_sums = false;  // the result is computed from several exact sums",
-             "  bool needs_rows = false;        // without rows there is no result", "};",
+             "  bool needs_rows = false;        // without rows there is no result\n",
+             "  constexpr bool is_served_by(Method method) const noexcept { return (served_by & set_of(method)) != 0; }", "};",
              "inline constexpr OperationRow operation_rows[] = {"]
     for each in every:
         fields = [f'.words = "{each.words}"', f".combined_by = Operation::{each.combines}",
-                  f".served_by = {{{', '.join(f'.{method} = true' for method in METHODS if method in each.methods)}}}",
-                  f".by_default = DefaultMethod::{each.default}", f".of_vectors = DefaultMethod::{each.vectors}"]
+                  f".served_by = set_of({', '.join(f'Method::{method}' for method in METHODS if method in each.methods)})",
+                  f".by_default = Method::{each.default}", f".of_vectors = Method::{each.vectors}"]
         if each.operands != "elements":
             fields.append(f".operands = OperandForm::{'user' if each.operands == 'operator' else each.operands}")
         if each.terms != "elements":
@@ -54,7 +60,7 @@ def rows(made):
 
 def public_rows(made):
     text = [f"// {made}\n//",
-            "// The operations as the C++ headers know them: their names, the types of their elements, and the form of their results.", "#pragma once\n",
+            "// The operations and methods as the C++ headers know them: their names, and the types, results or parameters.", "#pragma once\n",
             "#if __cplusplus < 201703L",
             '#error "Steadfold needs C++17 (the compiler is set to an older C++), compile with -std=c++17 or a later one"', "#else\n",
             "#include <cstddef>", "#include <cstdint>\n", '#include "steadfold/steadfold.h"\n',
@@ -80,6 +86,12 @@ def public_rows(made):
              "constexpr bool takes(sf_operation operation, sf_type type) {",
              "  return type < SF_AS_TYPE && (row_of(operation).types >> type & 1) != 0;", "}",
              "constexpr Second second_of(sf_operation operation) { return row_of(operation).second; }\n",
+             "/// The methods without SF_AUTOMATIC, in the order in which they are shown.",
+             "struct NamedMethod {", "  const char* name;", "  sf_method method;", "};",
+             "inline constexpr NamedMethod named_methods[] = {",
+             *(f'    {{"{each}", SF_{each.upper()}}},' for each in METHODS), "};",
+             "/// The parameters of methods.", "inline constexpr NamedMethod method_parameters[] = {",
+             *(f'    {{"{each.name}", SF_{each.method.upper()}}},' for each in parameters()), "};\n",
              "}  // namespace steadfold::detail\n", "#endif\n"]
     return "\n".join(text)
 

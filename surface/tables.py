@@ -9,11 +9,22 @@ from types import SimpleNamespace
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent
 WIDTH = 120
-METHODS = ("tree", "exact", "binned", "plain")
 TERMS = ("elements", "absolute values", "squares", "products", "conjugated products")
 CLASSES = ("real", "integer", "narrow", "complex", "extended")
 # The names of the languages in docs/calls.md; for C++ and Python with the prefix of the names.
 LANGUAGES = {"cxx": "C++, `sf::`", "c": "C", "fortran": "Fortran", "python": "Python, `sf.`"}
+
+
+@lru_cache
+def load(name):
+    with (FOLDER / name).open("rb") as file:
+        return tomllib.load(file)
+
+
+# `automatic` and the methods, in the order of their numbers.
+NUMBERED_METHODS = next([entry["name"] for entry in each["entries"]] for each in load("enumerations.toml")["enumeration"] if each["name"] == "method")
+# The methods, in the order in which they are shown: `plain`, which promises the least, is the last.
+METHODS = tuple(sorted(NUMBERED_METHODS[1:], key=lambda name: name == "plain"))
 # The keys of an operation, each with its allowed values, or None if any value is allowed.
 KNOWN = {
     "name": None, "about": None, "note": None, "words": None, "combines": None, "bits": None, "empty": None, "alias": None,
@@ -25,12 +36,6 @@ DEFAULTS = {
     "note": "", "operands": "elements", "result": "own", "terms": "elements", "alias": "", "fortran": None, "python": None,
     "doc": "", "second": "y", "sums": "one", "by_hand": {},
 }
-
-
-@lru_cache
-def load(name):
-    with (FOLDER / name).open("rb") as file:
-        return tomllib.load(file)
 
 
 def operations():

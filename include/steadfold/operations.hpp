@@ -1,6 +1,6 @@
 // Made by ./dev surface from the tables in surface/: edit the tables.
 //
-// The operations as the C++ headers know them: their names, the types of their elements, and the form of their results.
+// The operations and methods as the C++ headers know them: their names, and the types, results or parameters.
 #pragma once
 
 #if __cplusplus < 201703L
@@ -65,6 +65,24 @@ constexpr bool takes(sf_operation operation, sf_type type) {
   return type < SF_AS_TYPE && (row_of(operation).types >> type & 1) != 0;
 }
 constexpr Second second_of(sf_operation operation) { return row_of(operation).second; }
+
+/// The methods without SF_AUTOMATIC, in the order in which they are shown.
+struct NamedMethod {
+  const char* name;
+  sf_method method;
+};
+inline constexpr NamedMethod named_methods[] = {
+    {"tree", SF_TREE},
+    {"exact", SF_EXACT},
+    {"binned", SF_BINNED},
+    {"plain", SF_PLAIN},
+};
+/// The parameters of methods.
+inline constexpr NamedMethod method_parameters[] = {
+    {"bins", SF_BINNED},
+    {"sweep", SF_BINNED},
+    {"lanes", SF_TREE},
+};
 
 }  // namespace steadfold::detail
 

@@ -36,11 +36,6 @@ Type combined_type(Operation operation, Type type, Type result, bool rounds_once
   return conversion ? conversion->type : type;
 }
 
-Method method_of(arithmetic::DefaultMethod named) noexcept {
-  using arithmetic::DefaultMethod;
-  return named == DefaultMethod::exact ? Method::exact : named == DefaultMethod::plain ? Method::plain : Method::tree;
-}
-
 std::uint64_t hash_of(const order::Grid& grid) {
   std::uint64_t hash = grid.axes.size();
   for (const order::GridAxis& axis : grid.axes)
@@ -104,13 +99,14 @@ ArrayForm form_of(const Array& array) {
 Method resolved_method(const Call& call) {
   if (call.method != Method::automatic) return call.method;
   const arithmetic::OperationRow& row = row_of(call.operation);
-  if (!call.initial.empty() && row.served_by.tree) return Method::tree;
-  const Method method = method_of(call.layout == LayoutKind::row_per_rank ? row.of_vectors : row.by_default);
+  if (!call.initial.empty() && row.is_served_by(Method::tree)) return Method::tree;
+  const Method method = call.layout == LayoutKind::row_per_rank ? row.of_vectors : row.by_default;
   if (call.operation == Operation::user || is_rounded_once(call.operation)) return method;
   if (call.type == Type::bytes) return Method::tree;  // the call is invalid; `validate` reports the error
   const Type type = combined_type(call.operation, call.type, call.result_type, false);
   if (arithmetic::built_in(row.combined_by, type).order_free) return Method::plain;
-  return method == Method::exact && row.served_by.tree && !is_double_or_float(type) ? Method::tree : method;
+  const bool needs_tree = !is_double_or_float(type) && row_of(method).rounds_once;
+  return needs_tree && row.is_served_by(Method::tree) ? Method::tree : method;
 }
 
 Description describe(const Call& call) noexcept {

@@ -40,8 +40,8 @@ using Kind = std::unique_ptr<arithmetic::PartialKind>;
 
 /// Returns the suggestion for a call that its method cannot make.
 std::string take_rounding_once(const Description& description) {
-  const std::string_view methods = rounding_once(description);
-  return methods.empty() ? "let the library choose the method" : "use method " + std::string(methods);
+  const std::string methods = rounding_once(description);
+  return methods.empty() ? "let the library choose the method" : "use method " + methods;
 }
 
 /// Checks a call for methods that round once. These methods make only sums of doubles and floats.
@@ -67,10 +67,10 @@ void require_operator(const Description& description, const Operator& op, bool i
                                  std::string(name_of(description.method)) + " rounds in every step), " +
                                  take_rounding_once(description));
   if (description.result_type != description.type) {
-    const std::string_view others = rounding_once(description);
+    const std::string others = rounding_once(description);
     unsupported(description, "result type " + std::string(arithmetic::name_of(description.result_type)) +
-                                 " does not hold every element), use " + std::string(others) +
-                                 (others.empty() ? "" : ", or ") + "another result type");
+                                 " does not hold every element), use " + others + (others.empty() ? "" : ", or ") +
+                                 "another result type");
   }
   if (op.apply == nullptr)
     unsupported(description, "this type has no such operator), see the types in docs/guarantees.md");
@@ -87,7 +87,7 @@ Kind make_tree(const Description& description, const Operator& op, Count columns
     unsupported(description,
                 "the tree has no place for rows that the mask leaves out), " + take_rounding_once(description));
   const Operation operation = description.operation;
-  require_operator(description, op, row_of(operation).served_by.tree);
+  require_operator(description, op, row_of(operation).is_served_by(Method::tree));
   if (arithmetic::is_location(operation))
     unsupported(description, "no order of combining changes its bits), let the library choose the method");
   Kind tree = description.parameters.lanes > 1
@@ -124,7 +124,7 @@ Kind make_binned(const Description& description, const Operator& /*op*/, Count c
 }
 
 Kind make_plain(const Description& description, const Operator& op, Count columns) {
-  require_operator(description, op, row_of(description.operation).served_by.plain);
+  require_operator(description, op, row_of(description.operation).is_served_by(Method::plain));
   if (!arithmetic::is_location(description.operation)) return arithmetic::make_plain(op, columns);
   return arithmetic::make_location(description.operation, description.type, columns);
 }
@@ -135,6 +135,7 @@ constexpr std::array<MethodRow, 4> all_methods = {{
      .bits_version = "tree-1",
      .keeps = guarantee::all,
      .needs_indices = true,
+     .rows_worth_a_call = 16,
      .make = make_tree},
     {.method = Method::exact,
      .merging = {.method = "exact", .offers_words = true},
@@ -180,14 +181,17 @@ schedule::Merging merging_of(const MethodRow& row, Sweep sweep) noexcept {
   return merging;
 }
 
-std::string_view rounding_once(const Description& description) noexcept {
+std::string rounding_once(const Description& description) {
   const auto conversion =
       arithmetic::conversion(description.operation, description.type, description.result_type, true);
   Type type = description.type;
   if (conversion) type = conversion->type;
-  const arithmetic::ServedBy& methods = arithmetic::row_of(description.operation).served_by;
-  if (!methods.exact || !is_double_or_float(type)) return "";
-  return methods.binned ? "exact or binned" : "exact";
+  if (!is_double_or_float(type)) return "";
+  std::string names;
+  for (const MethodRow& each : all_methods)
+    if (each.rounds_once && arithmetic::row_of(description.operation).is_served_by(each.method))
+      names.append(names.empty() ? "" : " or ").append(each.merging.method);
+  return names;
 }
 
 std::string_view name_of(Method method) noexcept {

@@ -52,8 +52,7 @@ constexpr bool is_dot(Operation operation) noexcept {
 }
 /// Whether the result has more bits than the elements until the end, where it is rounded once.
 constexpr bool is_rounded_once(Operation operation) noexcept {
-  const ServedBy& methods = row_of(operation).served_by;
-  return methods.exact && !methods.plain;
+  return row_of(operation).is_served_by(Method::exact) && !row_of(operation).is_served_by(Method::plain);
 }
 /// The built-in operator with which a reduction combines; `user` has none.
 constexpr Operation combined_by(Operation operation) noexcept { return row_of(operation).combined_by; }

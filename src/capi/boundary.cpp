@@ -96,14 +96,13 @@ std::span<const order::Interval> intervals_of(const sf_call& call) {
 
 Call converted_call(const sf_call* given, agreement::HeldArguments& arguments, int32_t ranks) {
   using agreement::LayoutKind;
-  using agreement::Method;
   using arithmetic::Type;
   if (given == nullptr) throw no_call();
   sf_call room;
   const sf_call* const call = &whole(*given, room);
   const bool as_type = number(call->result_type) == SF_AS_TYPE;
   Call made{.operation = own<lists::last_operation, arithmetic::last_operation>(call->operation, "operation"),
-            .method = own<SF_BINNED, Method::binned>(call->method, "method"),
+            .method = own<lists::last_method, arithmetic::last_method>(call->method, "method"),
             .type = own<SF_FLOAT128, Type::f128>(call->type, "type"),
             .result_type = own<SF_FLOAT128, Type::f128>(as_type ? call->type : call->result_type, "result type"),
             .columns = call->columns,

@@ -8,6 +8,7 @@
 namespace steadfold::capi::lists {
 
 inline constexpr sf_operation last_operation = SF_SAMPLE_COVARIANCE;
+inline constexpr sf_method last_method = SF_BINNED;
 
 inline constexpr ListEntry statuses[] = {
     {"ok", "success"},

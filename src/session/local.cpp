@@ -34,18 +34,12 @@ void require_schedule(const Call& call) {
 
 constexpr Count most_kept_columns = 64;  // columns; the memory of a call with more columns is freed after the call
 
-/// The number of rows of an array from which it is faster to reduce its columns one by one. One call takes 40 to 100
-/// ns, and a builder of many columns must transpose the rows.
-constexpr Count rows_worth_a_call(agreement::Method method) noexcept {
-  return method == agreement::Method::tree ? 16 : 512;
-}
-
 /// Returns whether the elements of every column are contiguous, so that kernels can take them as rows of one element,
 /// and whether the call has no operands besides elements and factors.
 bool has_columns_of_rows(const Call& call, const Description& description, const Data& data) noexcept {
   if (call.array == nullptr || call.columns < 2 || call.threads != 1) return false;
   if (call.operation == arithmetic::Operation::user || description.deals_rows() || description.has_mask()) return false;
-  if (call.array->is_listed || call.rows < rows_worth_a_call(description.method)) return false;
+  if (call.array->is_listed || call.rows < agreement::row_of(description.method).rows_worth_a_call) return false;
   const arithmetic::Strides strides = strides_of(description, call.array);
   const auto touches = [&](arithmetic::Operand operand, const std::byte* begin) {
     const auto bytes = static_cast<arithmetic::Stride>(description.element_bytes);

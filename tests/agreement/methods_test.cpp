@@ -34,14 +34,14 @@ bool names(const std::string& text, std::string_view name) {
 TEST(Methods, AreFoundByNumberAndName) {
   std::set<std::string_view> names;
   for (const MethodRow& row : agreement::methods()) {
-    EXPECT_EQ(&row_of(row.method), &row);
+    EXPECT_EQ(&agreement::row_of(row.method), &row);
     EXPECT_EQ(agreement::find_method(row.merging.method), &row);
-    EXPECT_EQ(name_of(row.method), row.merging.method);
+    EXPECT_EQ(agreement::name_of(row.method), row.merging.method);
     EXPECT_TRUE(names.insert(row.merging.method).second);
   }
   EXPECT_EQ(agreement::find_method("automatic"), nullptr);
   EXPECT_EQ(agreement::find_method("kahan"), nullptr);
-  EXPECT_EQ(name_of(Method::automatic), "automatic");
+  EXPECT_EQ(agreement::name_of(Method::automatic), "automatic");
 }
 
 TEST(Methods, OfferWordsWhereTheirRowsSaySo) {
@@ -100,15 +100,10 @@ TEST(Methods, ServeTheOperationsWhoseRowsNameThem) {
   for (std::uint32_t number = 0; number <= static_cast<std::uint32_t>(arithmetic::last_operation); ++number) {
     const auto operation = static_cast<Operation>(number);
     if (operation == Operation::user) continue;
-    const arithmetic::ServedBy& named = row_of(operation).served_by;
     for (const MethodRow& row : agreement::methods()) {
       SCOPED_TRACE(std::string(name_of(operation)) + " by " + std::string(row.merging.method));
-      const bool is_named = row.method == Method::tree     ? named.tree
-                            : row.method == Method::exact  ? named.exact
-                            : row.method == Method::binned ? named.binned
-                                                           : named.plain;
       const Call call{.operation = operation, .method = row.method};
-      if (is_named)
+      if (row_of(operation).is_served_by(row.method))
         EXPECT_NE(kind_of(call), nullptr);
       else
         EXPECT_THROW(kind_of(call), agreement::Failure);

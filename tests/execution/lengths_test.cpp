@@ -89,8 +89,8 @@ TEST_P(Lengths, OfBlocksAndSegments) {
             const auto collective = agreement::reduction_to(root);
             ++seed;
             if (random() % one_in != 0 ||
-                schedule::refusal(schedule::parse(name), collective, std::max(root, 0), row_of(method).merging,
-                                  schedule::OperatorKind::commutative))
+                schedule::refusal(schedule::parse(name), collective, std::max(root, 0),
+                                  agreement::row_of(method).merging, schedule::OperatorKind::commutative))
               continue;
             SCOPED_TRACE(testing::Message() << name << " by " << agreement::name_of(method) << ", p " << p << ", root "
                                             << root << ", columns " << columns << ", seed " << seed);

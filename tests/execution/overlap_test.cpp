@@ -80,7 +80,7 @@ int expect_all(Job job) {
   int compared = 0;
   const auto width = static_cast<std::ptrdiff_t>(job.call.columns);
   for (const schedule::Row& row : schedule::registry()) {
-    if (schedule::refusal(row, collective, std::max(job.call.root, 0), row_of(Method::tree).merging,
+    if (schedule::refusal(row, collective, std::max(job.call.root, 0), agreement::row_of(Method::tree).merging,
                           schedule::OperatorKind::commutative))
       continue;
     job.call.schedule = row.name;

@@ -93,7 +93,7 @@ class Plain : public testing::TestWithParam<Rank> {
     for (const schedule::Row& row : schedule::registry()) {
       for (const std::string& name : names_of(row)) {
         if (schedule::refusal(schedule::parse(name), call.collective, std::max(call.root, 0),
-                              row_of(Method::plain).merging, schedule::OperatorKind::commutative))
+                              agreement::row_of(Method::plain).merging, schedule::OperatorKind::commutative))
           continue;
         Call asked = call;
         asked.method = Method::plain;

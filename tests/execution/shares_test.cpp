@@ -99,7 +99,8 @@ void expect_shares(const Job& job, std::uint64_t seed) {
 std::vector<std::string> names_for(Collective collective, Method method) {
   std::vector<std::string> all;
   for (const schedule::Row& row : schedule::registry()) {
-    if (!says_it_serves(row, collective, 0, row_of(method).merging, schedule::OperatorKind::commutative)) continue;
+    if (!says_it_serves(row, collective, 0, agreement::row_of(method).merging, schedule::OperatorKind::commutative))
+      continue;
     for (const std::string& name : names_of(row)) all.push_back(name);
   }
   return all;
@@ -305,7 +306,8 @@ TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
     }
     for (const schedule::Row& row : schedule::registry()) {
       for (const Collective collective : {Collective::scan, Collective::exscan}) {
-        if (!says_it_serves(row, collective, 0, row_of(Method::plain).merging, schedule::OperatorKind::ordered))
+        if (!says_it_serves(row, collective, 0, agreement::row_of(Method::plain).merging,
+                            schedule::OperatorKind::ordered))
           continue;
         const Call call{.operation = arithmetic::Operation::user,
                         .method = Method::plain,
@@ -350,7 +352,8 @@ TEST(NoColumns, AreReducedByEverySchedule) {
     for (const schedule::Row& row : schedule::registry()) {
       for (const Collective collective : schedule::every_collective) {
         for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
-          if (!says_it_serves(row, collective, 0, row_of(method).merging, schedule::OperatorKind::commutative))
+          if (!says_it_serves(row, collective, 0, agreement::row_of(method).merging,
+                              schedule::OperatorKind::commutative))
             continue;
           const std::vector<Count> blocks(static_cast<std::size_t>(p), 0);
           Call call{.method = method,

@@ -124,7 +124,7 @@ struct Asked {
 
 bool serves(const Asked& asked) {
   const auto collective = agreement::reduction_to(asked.root);
-  return says_it_serves(*asked.row, collective, std::max(asked.root, 0), row_of(asked.method).merging,
+  return says_it_serves(*asked.row, collective, std::max(asked.root, 0), agreement::row_of(asked.method).merging,
                         schedule::OperatorKind::commutative);
 }
 

@@ -34,8 +34,9 @@ struct Case {
 
 bool is_served(const schedule::Row& row, const Case& c) {
   const auto asked = agreement::reduction_to(c.root);
-  return row.messages != nullptr && !schedule::refusal(row, asked, std::max(c.root, 0), row_of(c.method).merging,
-                                                       schedule::OperatorKind::commutative);
+  return row.messages != nullptr &&
+         !schedule::refusal(row, asked, std::max(c.root, 0), agreement::row_of(c.method).merging,
+                            schedule::OperatorKind::commutative);
 }
 
 Call call_for(const Case& c) {
@@ -119,8 +120,8 @@ TEST_P(Predictions, AreWhatRanksThatMoveBytesCount) {
   const Rank p = GetParam();
   for (const Case& c : all_cases(p)) {
     for (const auto& counts : all_counts(p)) {
-      SCOPED_TRACE(testing::Message() << c.schedule << " " << name_of(c.method) << ", root " << c.root << ", segments "
-                                      << c.segments << ", first count " << counts[0]);
+      SCOPED_TRACE(testing::Message() << c.schedule << " " << agreement::name_of(c.method) << ", root " << c.root
+                                      << ", segments " << c.segments << ", first count " << counts[0]);
       const Spent real = carried_out(c, counts);
       const Spent found = simulated(c, counts, *make_topology("flat", {}, p), 1e-9);
       ASSERT_EQ(found.messages, real.messages);
@@ -138,7 +139,7 @@ TEST_P(Predictions, CountEveryAdditionOnce) {
     for (const auto& counts : all_counts(p)) {
       const Count n = std::accumulate(counts.begin(), counts.end(), Count{0});
       if (n == 0) continue;
-      SCOPED_TRACE(testing::Message() << c.schedule << " " << name_of(c.method) << ", N " << n);
+      SCOPED_TRACE(testing::Message() << c.schedule << " " << agreement::name_of(c.method) << ", N " << n);
       ASSERT_EQ(simulated(c, counts, *make_topology("flat", {}, p), 1).operations, (n - 1) * c.columns);
     }
   }

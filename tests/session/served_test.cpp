@@ -78,7 +78,7 @@ TEST_P(Served, IsWhatARowSays) {
         SCOPED_TRACE(testing::Message() << name << ", " << name_of(asked.collective) << " by "
                                         << agreement::name_of(asked.method) << " to root " << asked.root
                                         << (asked.kind == OperatorKind::ordered ? ", an ordered operator" : ", a sum"));
-        schedule::Merging merging = row_of(asked.method).merging;
+        schedule::Merging merging = agreement::row_of(asked.method).merging;
         if (asked.method == Method::binned) merging.offers_words = asked.sweep == arithmetic::Sweep::double_sweep;
         const bool says = says_it_serves(row, asked.collective, asked.root, merging, asked.kind);
         const Concluded found = concluded(calls_for(call_of(asked, name, blocks), deal));

@@ -69,8 +69,8 @@ int expect_prediction(const std::string& schedule, agreement::Method method, ord
                       const std::vector<Count>& counts) {
   const schedule::Row& row = *schedule::parse(schedule).row;
   const auto asked = agreement::reduction_to(root);
-  if (row.messages == nullptr ||
-      schedule::refusal(row, asked, std::max(root, 0), row_of(method).merging, schedule::OperatorKind::commutative)) {
+  if (row.messages == nullptr || schedule::refusal(row, asked, std::max(root, 0), agreement::row_of(method).merging,
+                                                   schedule::OperatorKind::commutative)) {
     return 0;
   }
   sf::Options options{.method = method == agreement::Method::tree ? sf::tree() : sf::plain()};
@@ -78,8 +78,8 @@ int expect_prediction(const std::string& schedule, agreement::Method method, ord
   if (root != agreement::all_ranks) options.root = root;
   const Counted real = counted(counts, options);
   const Prediction found = predicted(schedule, method, root, counts);
-  const auto where = testing::Message() << schedule << " " << name_of(method) << ", root " << root << ", first count "
-                                        << counts[0] << ", last " << counts.back();
+  const auto where = testing::Message() << schedule << " " << agreement::name_of(method) << ", root " << root
+                                        << ", first count " << counts[0] << ", last " << counts.back();
   EXPECT_EQ(found.messages, real.messages) << where;
   EXPECT_EQ(found.rounds, real.rounds) << where;
   EXPECT_EQ(found.bytes, real.bytes) << where;
