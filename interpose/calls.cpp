@@ -15,6 +15,7 @@
 #include "fortran.hpp"
 #include "report.hpp"
 #include "settings.hpp"
+#include "steadfold/operations.hpp"
 #include "trace.hpp"
 #include "wrappers.hpp"
 
@@ -45,9 +46,8 @@ Settings read_settings() {
         "a run cannot be recorded and compared (STEADFOLD_INTERPOSE_RECORD and STEADFOLD_INTERPOSE_COMPARE are both "
         "set), set only one of them";
   const std::string method = setting("STEADFOLD_INTERPOSE_METHOD");
-  if (method == "exact") read.arithmetic.sums = Treatment::exact;
-  if (method == "binned") read.arithmetic.sums = Treatment::binned;
-  if (method == "plain") read.arithmetic.sums = Treatment::plain;
+  for (const detail::NamedMethod& each : detail::named_methods)
+    if (each.name == method) read.arithmetic.sums = each.method;
   read.arithmetic.has_ieee_extremes = setting("STEADFOLD_INTERPOSE_EXTREMES") == "ieee";
   read.callers = std::atoi(setting("STEADFOLD_INTERPOSE_CALLERS").c_str());
   return read;

@@ -23,7 +23,7 @@ struct Communicator {
   int rank = 0;
   int size = 0;
   // How calls are handled, or the reason why they are passed on to the MPI library.
-  Treatment treatment = Treatment::tree;
+  Treatment treatment = Treatment::by_method;
   // For a trace: number of the communicator, from its processes and a count, see identity_of.
   std::uint32_t identity = 0;
   std::atomic<std::uint32_t>* calls = nullptr;  // for a trace: the number of calls named so far

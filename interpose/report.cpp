@@ -25,6 +25,7 @@ struct Line {
   std::string op;
   std::string type;
   Treatment treatment;
+  sf_method method;
   Addresses addresses;
   unsigned long long calls = 0;
   unsigned long long bytes = 0;
@@ -88,13 +89,17 @@ std::string text_of(const Difference& difference) {
                            formatted(", %.2g of the largest term", difference.most_relative));
 }
 
-std::string table(const steadfold_interpose_shim& shim, Treatment method, int rank, int size,
+std::string text_of_sums(sf_method method) {
+  return text_of(method == SF_PLAIN ? Treatment::plain : Treatment::by_method, method);
+}
+
+std::string table(const steadfold_interpose_shim& shim, sf_method method, int rank, int size,
                   const std::vector<std::string>& places) {
   const bool has_differences = std::ranges::any_of(lines(), is_diagnosed);
   std::string text = formatted(
       "steadfold: the reductions of rank %d of %d. Sums: %s. These calls give the same bits on every run with this "
       "number of ranks%s.\n",
-      rank, size, text_of(method),
+      rank, size, text_of_sums(method).c_str(),
       is_all_handled(shim) ? ""
                            : ", except for calls that were passed on to the MPI library although their order of "
                              "combining may change bits");
@@ -116,7 +121,7 @@ std::string table(const steadfold_interpose_shim& shim, Treatment method, int ra
   auto place = places.begin();
   for (const Line& line : lines())
     add(shim.names[line.function], line.op, line.type, std::to_string(line.calls), std::to_string(line.bytes),
-        formatted("%.3g", line.seconds), text_of(line.treatment), text_of(line.difference), *place++);
+        formatted("%.3g", line.seconds), text_of(line.treatment, line.method), text_of(line.difference), *place++);
   for (int i = 0; i < steadfold_interpose_count; ++i)
     if (shim.counts[i] > 0)
       add(shim.names[i], "any", "any", std::to_string(shim.counts[i]), "", "", reason_of_count(i), "", "");
@@ -139,10 +144,11 @@ std::string quoted(const std::string& text) {
   return all + "\"";
 }
 
-std::string json(const steadfold_interpose_shim& shim, Treatment method, int rank, int size,
+std::string json(const steadfold_interpose_shim& shim, sf_method method, int rank, int size,
                  const std::vector<std::string>& places) {
-  std::string text = formatted("{\"rank\": %d, \"ranks\": %d, \"sums\": %s, \"same_bits_again\": %s, \"calls\": [",
-                               rank, size, quoted(text_of(method)).c_str(), is_all_handled(shim) ? "true" : "false");
+  std::string text =
+      formatted("{\"rank\": %d, \"ranks\": %d, \"sums\": %s, \"same_bits_again\": %s, \"calls\": [", rank, size,
+                quoted(text_of_sums(method)).c_str(), is_all_handled(shim) ? "true" : "false");
   const char* between = "\n";
   auto place = places.begin();
   for (const Line& line : lines()) {
@@ -160,7 +166,7 @@ std::string json(const steadfold_interpose_shim& shim, Treatment method, int ran
           (line.difference.most_ulps == Difference::not_a_number ? "null" : std::to_string(line.difference.most_ulps)) +
           formatted(", \"most_relative\": %.3g, ", line.difference.most_relative);
     }
-    text += "\"done\": " + quoted(text_of(line.treatment)) + ", \"where\": " + quoted(*place++) + "}";
+    text += "\"done\": " + quoted(text_of(line.treatment, line.method)) + ", \"where\": " + quoted(*place++) + "}";
     between = ",\n";
   }
   for (int i = 0; i < steadfold_interpose_count; ++i) {
@@ -229,6 +235,7 @@ void note(const Call& call, Treatment treatment, double seconds, const Differenc
                                    .op = op_name,
                                    .type = type_name,
                                    .treatment = treatment,
+                                   .method = call.elements.method(),
                                    .addresses = call.place.addresses});
   ++found->calls;
   found->bytes += bytes;
@@ -249,7 +256,7 @@ std::string fault_of_report(const std::string& file) {
          "), name another file";
 }
 
-void write_report(const steadfold_interpose_shim& shim, Treatment method, int rank, int size, const std::string& file) {
+void write_report(const steadfold_interpose_shim& shim, sf_method method, int rank, int size, const std::string& file) {
   const std::lock_guard held(lock);
   std::vector<Addresses> calls;
   for (const Line& line : lines()) calls.push_back(line.addresses);

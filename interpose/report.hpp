@@ -29,6 +29,6 @@ void note(const Call& call, Treatment treatment, double seconds, const Differenc
 std::string fault_of_report(const std::string& file);
 
 /// Writes the report. `rank` and `size` belong to MPI_COMM_WORLD. If `file` is empty, writes a table to standard error.
-void write_report(const steadfold_interpose_shim& shim, Treatment method, int rank, int size, const std::string& file);
+void write_report(const steadfold_interpose_shim& shim, sf_method method, int rank, int size, const std::string& file);
 
 }  // namespace steadfold::interpose

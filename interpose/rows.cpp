@@ -13,6 +13,8 @@
 #include <limits>
 #include <string>
 
+#include "steadfold/steadfold_names.h"
+
 namespace steadfold::interpose {
 namespace {
 
@@ -328,11 +330,12 @@ void Memory::grow(std::size_t bytes) {
   at_thread_end.list(*this);
 }
 
-const char* text_of(Treatment treatment) noexcept {
+std::string text_of(Treatment treatment, sf_method method) {
   switch (treatment) {
-    case Treatment::tree: return "rank order, method tree";
-    case Treatment::exact: return "rounded once, exact";
-    case Treatment::binned: return "rounded once, binned";
+    case Treatment::by_method:
+      // All methods but `tree` and `plain`, which passes calls on, round once.
+      if (method == SF_TREE) return "rank order, method tree";
+      return std::string("rounded once, ") + sf_list_name(SF_LIST_METHODS, method);
     case Treatment::by_library: return "rank order, method tree, with the MPI library's operator";
     case Treatment::by_program: return "rank order, method tree, with the program's operator";
     case Treatment::plain: return "passed on: method plain";
@@ -373,14 +376,15 @@ Elements::Elements(MPI_Datatype type, MPI_Op op, const Arithmetic& arithmetic)
   } else if (!is_named(op)) {
     set_by_operator(Treatment::by_program);
   }
-  if (arithmetic.sums == Treatment::plain && !is_passed_on(treatment_)) treatment_ = Treatment::plain;
+  if (arithmetic.sums == SF_PLAIN && !is_passed_on(treatment_)) treatment_ = Treatment::plain;
 }
 
 void Elements::set_number(sf_operation operation, const KnownType& type, const Arithmetic& arithmetic) {
   operation_ = operation;
   number_ = type.number;
   const bool is_binary128 = number_ == SF_FLOAT128;
-  treatment_ = operation == SF_SUM && !is_binary128 ? arithmetic.sums : Treatment::tree;
+  treatment_ = Treatment::by_method;
+  if (operation == SF_SUM && !is_binary128 && arithmetic.sums != SF_PLAIN) method_ = arithmetic.sums;
   parts_ = is_binary128 && type.is_complex ? 2 : 1;
   const bool has_16_bytes = number_ == SF_COMPLEX_F64 || is_binary128;
   bytes_ = parts_ * (number_ == SF_F32 ? 4 : has_16_bytes ? 16 : 8);
@@ -444,12 +448,12 @@ void Elements::reduce(const std::byte* packed, int rows, int count, std::byte* r
   }
   if (treatment_ == Treatment::by_program) return reduce_by_operator(packed, rows, count, result);
   // Doubles can be read in place: messages are aligned like allocated memory, and so are the program's doubles.
-  if (treatment_ == Treatment::tree && number_ == SF_F64 && operation_ == SF_SUM && rows <= most_few / count &&
+  if (method_ == SF_TREE && number_ == SF_F64 && operation_ == SF_SUM && rows <= most_few / count &&
       is_promised_environment())
     return sum_few(reinterpret_cast<const double*>(packed), rows, count, reinterpret_cast<double*>(result));
   sf_call call = sf_call_default();
   call.operation = operation_;
-  call.method = treatment_ == Treatment::exact ? SF_EXACT : treatment_ == Treatment::binned ? SF_BINNED : SF_TREE;
+  call.method = method_;
   call.type = number_;
   call.columns = parts_ * static_cast<std::uint64_t>(count);
   call.rows = static_cast<std::uint64_t>(rows);

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <stdexcept>
+#include <string>
 
 #include "steadfold/steadfold.h"
 
@@ -19,9 +20,7 @@ using Fault = std::runtime_error;
 
 /// How the interposer handles a call. A call with a value after `by_program` is passed on to the MPI library.
 enum class Treatment {
-  tree,         // in the built-in tree, for sums and products of numbers that libsteadfold supports
-  exact,        // with method `exact`: rounded once
-  binned,       // with method `binned`: rounded once
+  by_method,    // with a method of libsteadfold, for sums and products of numbers that libsteadfold supports
   by_library,   // in the tree, with the operator of the MPI library
   by_program,   // in the tree, with the operator of the program
   plain,        // the setting asks to pass calls on, to record or compare them
@@ -33,13 +32,13 @@ enum class Treatment {
   refused,      // the MPI library will report the error
   too_large,    // one element from each rank exceeds the memory limit of the interposer
 };
-const char* text_of(Treatment treatment) noexcept;
+std::string text_of(Treatment treatment, sf_method method);
 constexpr bool is_passed_on(Treatment treatment) noexcept { return treatment > Treatment::by_program; }
 
 /// The user's choice of arithmetic.
 struct Arithmetic {
-  Treatment sums = Treatment::tree;  // tree, exact, binned or plain, for sums of numbers
-  bool has_ieee_extremes = false;    // whether MPI_MIN and MPI_MAX follow IEEE 754-2019
+  sf_method sums = SF_TREE;        // the method of sums of numbers; SF_PLAIN passes all calls on
+  bool has_ieee_extremes = false;  // whether MPI_MIN and MPI_MAX follow IEEE 754-2019
 };
 
 /// Returns how a type was made, as MPI_Type_get_envelope does.
@@ -81,6 +80,8 @@ class Elements {
   Elements(MPI_Datatype type, MPI_Op op, const Arithmetic& arithmetic);
 
   Treatment treatment() const noexcept { return treatment_; }
+  /// Returns the method of libsteadfold, if one reduces the elements.
+  sf_method method() const noexcept { return method_; }
   MPI_Datatype type() const noexcept { return type_; }
   MPI_Op op() const noexcept { return op_; }
   /// Returns libsteadfold's name of the type; SF_BYTES if the MPI library's operator reduces.
@@ -121,6 +122,7 @@ class Elements {
   MPI_Datatype type_;
   MPI_Op op_;
   Treatment treatment_;
+  sf_method method_ = SF_TREE;
   sf_type number_ = SF_BYTES;
   sf_operation operation_ = SF_USER;
   std::size_t parts_ = 1;  // numbers in an element: 2 for complex numbers that libsteadfold adds as two real numbers

@@ -2,24 +2,37 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 #include <vector>
+
+#include "steadfold/operations.hpp"
 
 namespace steadfold::interpose {
 namespace {
 
 struct Variable {
   const char* name;
-  const char* suggestion;
+  std::string suggestion;
   std::vector<std::string_view> values;  // values that the variable may have; empty: any value except `no_files`
   // Values that a user might write instead of a file name to switch the setting on or off.
   std::vector<std::string_view> no_files = {};
 };
 
+Variable method_variable() {
+  Variable made{"STEADFOLD_INTERPOSE_METHOD", "set it to ", {}};
+  for (const detail::NamedMethod& each : detail::named_methods) {
+    const bool is_last = &each == std::end(detail::named_methods) - 1;
+    made.suggestion += std::string(made.values.empty() ? "" : is_last ? " or " : ", ") + each.name;
+    made.values.emplace_back(each.name);
+  }
+  return made;
+}
+
 const std::vector<Variable>& variables() {
   static const std::vector<std::string_view> switches = {"0", "yes", "no", "on", "off", "true", "false"};
   static const auto& all = *new std::vector<Variable>{
-      {"STEADFOLD_INTERPOSE_METHOD", "set it to tree, exact, binned or plain", {"tree", "exact", "binned", "plain"}},
+      method_variable(),
       {"STEADFOLD_INTERPOSE_EXTREMES", "set it to ieee, or to mpi for the MPI library's comparison", {"mpi", "ieee"}},
       {"STEADFOLD_INTERPOSE_REPORT", "set it to 1 for a table, or to the name of a file", {}, switches},
       {"STEADFOLD_INTERPOSE_DIAGNOSE", "set it to 1, or to 0 to turn comparison off", {"0", "1"}},
