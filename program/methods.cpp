@@ -9,7 +9,7 @@
 #include "agreement/methods.hpp"
 #include "agreement/parameters.hpp"
 #include "program/job.hpp"
-#include "steadfold/steadfold_names.h"
+#include "program/method_text.hpp"
 
 namespace steadfold::command {
 
@@ -35,6 +35,13 @@ std::string values_of(const ParameterRow& row) {
   return values;
 }
 
+std::vector<std::string> names_of(bool (*is_wanted)(const MethodRow&)) {
+  std::vector<std::string> names;
+  for (const MethodRow& row : agreement::methods())
+    if (is_wanted(row)) names.emplace_back(row.merging.method);
+  return names;
+}
+
 std::vector<const ParameterRow*> parameters_of(const MethodRow& method) {
   std::vector<const ParameterRow*> rows;
   for (const ParameterRow& each : agreement::parameter_rows)
@@ -45,15 +52,10 @@ std::vector<const ParameterRow*> parameters_of(const MethodRow& method) {
 /// Sets a parameter `key=value` of a method, and returns the key. Throws Failure.
 std::string take_parameter(sf_call& call, const MethodRow& method, const std::string& name, const std::string& text) {
   const auto* const other = std::ranges::find(other_spellings, text, [](const auto& each) { return each.first; });
-  const std::string parameter(other == other_spellings.end() ? text : other->second);
-  const std::string key = parameter.substr(0, parameter.find('='));
-  const std::string value = parameter.substr(std::min(key.size() + 1, parameter.size()));
+  std::string key = set_parameter(call, std::string(other == other_spellings.end() ? text : other->second));
+  if (!key.empty()) return key;
   std::string known;
-  for (const ParameterRow* each : parameters_of(method)) {
-    if (each->name == key && !value.starts_with('0') && sf_call_set(&call, key.c_str(), value.c_str()) == SF_OK)
-      return key;
-    known += (known.empty() ? "" : ", ") + values_of(*each);
-  }
+  for (const ParameterRow* each : parameters_of(method)) known += (known.empty() ? "" : ", ") + values_of(*each);
   throw Failure("method '" + name + "' cannot be used ('" + text + "' is not " + known + "), use one of these values");
 }
 
@@ -75,9 +77,13 @@ std::string method_help() {
 }
 
 std::vector<std::string> built_methods() {
-  std::vector<std::string> names;
-  for (const MethodRow& row : agreement::methods()) names.emplace_back(row.merging.method);
-  return names;
+  return names_of([](const MethodRow&) { return true; });
+}
+std::vector<std::string> methods_with_the_same_bits() {
+  return names_of([](const MethodRow& row) { return row.merging.is_associative; });
+}
+std::vector<std::string> methods_rounding_once() {
+  return names_of([](const MethodRow& row) { return row.rounds_once; });
 }
 
 const MethodRow& row_named(const std::string& name) {
@@ -89,19 +95,16 @@ bool promises_the_same_bits(const std::string& method) { return row_named(method
 
 Method method_named(const std::string& name) {
   const MethodRow& row = row_named(name);
-  const std::string head = family_of(name);
+  const auto [head, parameters] = split_method(name);
+  if (!parameters.empty() && parameters_of(row).empty())
+    throw Failure("method '" + name + "' cannot be used (" + head + " takes no parameters), use " + head);
   sf_call call = sf_call_default();
   call.method = static_cast<sf_method>(row.method);
   std::set<std::string> taken;
-  for (std::size_t at = head.size(); at < name.size();) {
-    if (parameters_of(row).empty())
-      throw Failure("method '" + name + "' cannot be used (" + head + " takes no parameters), use " + head);
-    const std::size_t end = std::min(name.find(':', at + 1), name.size());
-    const std::string text = name.substr(at + 1, end - at - 1);
+  for (const std::string& text : parameters) {
     const std::string key = take_parameter(call, row, name, text);
     if (!taken.insert(key).second)
       throw Failure("method '" + name + "' cannot be used (it gives " + key + " twice), write each parameter once");
-    at = end;
   }
   return detail::method_of(call);
 }

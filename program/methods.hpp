@@ -17,10 +17,14 @@ namespace steadfold::command {
 /// Returns the help text of an option that takes a method.
 std::string method_help();
 
-/// Return the names of all methods, and the library's value for a method's name. Throw Failure for unknown names.
+/// Return the names of all methods, and of the methods with a property (see agreement::MethodRow).
 std::vector<std::string> built_methods();
+std::vector<std::string> methods_with_the_same_bits();
+std::vector<std::string> methods_rounding_once();
+
 /// Returns a method's name without its parameters.
 inline std::string family_of(const std::string& method) { return method.substr(0, method.find(':')); }
+/// Returns the library's value for a method's name. Throws Failure for unknown names.
 Method method_named(const std::string& name);
 /// Returns a method's parameters in the library's type.
 agreement::MethodParameters parameters_of(const Method& method);

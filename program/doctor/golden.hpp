@@ -212,10 +212,10 @@ struct Method {
 };
 
 inline Method method_of(const std::string& name) {
-  if (name == "tree") return {name, SF_TREE};
-  if (name == "exact") return {name, SF_EXACT};
-  if (name == "plain") return {name, SF_PLAIN};
-  return {name, SF_BINNED, static_cast<std::uint32_t>(name.back() - '0')};
+  const std::string word = name.substr(0, name.find_first_of("0123456789"));
+  const auto* const row = std::find_if(std::begin(detail::named_methods), std::end(detail::named_methods),
+                                       [&](const detail::NamedMethod& each) { return each.name == word; });
+  return {name, row->method, word == name ? 0 : static_cast<std::uint32_t>(name.back() - '0')};
 }
 
 struct Record {

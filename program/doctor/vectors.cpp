@@ -1,7 +1,6 @@
 #include "program/doctor/vectors.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "program/doctor/rows.hpp"
+#include "program/method_text.hpp"
 
 namespace steadfold {
 namespace {
@@ -27,22 +27,13 @@ golden::Shape shape_named(const std::string& type) {
   }
 }
 
-golden::Method method_named(const std::string& name) {
-  constexpr std::string_view lanes = "tree:lanes=";
-  constexpr std::string_view bins = "binned:bins=";
-  golden::Method method{.name = name};
-  std::uint32_t* number = nullptr;
-  if (name == "exact") method.method = SF_EXACT;
-  if (name == "plain") method.method = SF_PLAIN;
-  if (name == "exact" || name == "plain" || name == "tree") return method;
-  if (name.starts_with(lanes)) number = &method.lanes;
-  if (name.starts_with(bins)) number = &method.bins, method.method = SF_BINNED;
-  const char* const end = name.data() + name.size();
-  const char* const begin = name.data() + name.find('=') + 1;
-  if (number == nullptr || std::from_chars(begin, end, *number).ptr != end || begin == end)
-    refuse("vectors of the method '" + name + "' cannot be checked",
-           "the methods are tree, tree:lanes=L, exact, binned:bins=K and plain");
-  return method;
+/// Sets the method of a call, with its parameters.
+void set_method(sf_call& call, const std::string& text) {
+  const auto [name, parameters] = split_method(text);
+  bool is_known = sf_call_set(&call, "method", name.c_str()) == SF_OK && call.method != SF_AUTOMATIC;
+  for (const std::string& each : parameters) is_known = is_known && !set_parameter(call, each).empty();
+  if (!is_known)
+    refuse("vectors of the method '" + text + "' cannot be checked", "no method has this name and these parameters");
 }
 
 /// Appends the element, or the result, whose bits a text has.
@@ -143,7 +134,8 @@ VectorsChecked checked(const VectorFile& file, const ResultsBy& results_by) {
       continue;
     }
     for (const auto& [method, wanted] : vector.bits) {
-      sf_call call = golden::call_of(all.record, method_named(method));
+      sf_call call = golden::call_of(all.record, {});
+      set_method(call, method);
       call.initial = all.initial ? all.initial->data() : nullptr;
       found.checked += 1;
       const std::string name = name_of(file, vector, method);
@@ -176,7 +168,7 @@ VectorsChecked check_vectors_alone(const VectorFile& file) {
     const std::uint64_t rows = all.record.rows;
     sf_call other = call;
     other.threads = 3;
-    if (call.method == SF_BINNED) other.sweep = SF_DOUBLE_SWEEP;
+    other.sweep = SF_DOUBLE_SWEEP;  // only methods with a sweep read it
     return Ways{{"by one thread", result_of(all, {{0, rows}}, call, nullptr)},
                 {"by three threads, with rows out of order",
                  result_of(all, {{rows / 2, rows}, {0, rows / 2}}, other, nullptr)}};
