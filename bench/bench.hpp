@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "program/methods.hpp"
+
 namespace steadfold::command {
 class Job;
 }
@@ -55,7 +57,7 @@ struct AllreduceOptions {
   std::vector<std::size_t> counts = {1, 100, 10000};
   std::vector<std::string> types = {"f64"};
   std::vector<std::string> operators = {"sum"};
-  std::vector<std::string> methods = {"tree", "exact", "binned", "plain"};
+  std::vector<std::string> methods = command::built_methods();
   std::vector<std::string> schedules = {};  // names of schedules; empty: auto and all rows
   std::string interface = {};  // name of the network interface whose bytes are counted; empty: bytes are not counted
   std::size_t rows = 1;        // number of rows of every rank; rivals first add them in a loop
@@ -77,7 +79,7 @@ Measurement bundle(const BundleOptions& options);
 
 struct FieldsOptions {
   std::vector<std::size_t> points = {1000, 100000};
-  std::vector<std::string> methods = {"exact", "binned"};
+  std::vector<std::string> methods = command::methods_rounding_once();
   int rounds = 15;
 };
 /// Measures sums of thirty fields over all ranks of MPI_COMM_WORLD, with each number of points in the whole job: with

@@ -16,6 +16,7 @@
 #include "laboratory.hpp"
 #include "long_work.hpp"
 #include "output.hpp"
+#include "program/methods.hpp"
 #include "request.hpp"
 #include "schedule/registry.hpp"
 #include "values.hpp"
@@ -95,10 +96,10 @@ void BenchOptions::add_to(CLI::App& app) {
       ->delimiter(',')
       ->check(from_to(1, most_elements_in_memory));
   app.add_option("--operators", operators, "allreduce, splitphase: sum, min, max, user_sum, user_max")->delimiter(',');
-  app.add_option(
-         "--methods", methods,
-         "allreduce, auto, splitphase, shared, teams, reduce: tree, exact, binned, plain; fields: exact, binned; "
-         "interpose: one of tree, exact, binned")
+  app.add_option("--methods", methods,
+                 fmt::format("allreduce, auto, splitphase, shared, teams, reduce: {}; fields: {}; interpose: one of {}",
+                             fmt::join(built_methods(), ", "), fmt::join(methods_rounding_once(), ", "),
+                             fmt::join(methods_with_the_same_bits(), ", ")))
       ->delimiter(',');
   app.add_option("--schedules", schedules,
                  "allreduce, splitphase, shared, teams, reduce: names that `steadfold schedules` lists, with "

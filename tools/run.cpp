@@ -18,6 +18,7 @@
 #include "interposer.hpp"
 #include "output.hpp"
 #include "program/launcher.hpp"
+#include "program/methods.hpp"
 #include "program/mpi_library.hpp"
 
 namespace steadfold::command {
@@ -219,7 +220,7 @@ void add_run(CLI::App& app, Action& action) {
   CLI::App& run = *app.add_subcommand("run", "Start a program whose own MPI reductions get the same bits on every run");
   const auto request = std::make_shared<RunRequest>();
   run.add_option("--method", request->method, "The method of sums")
-      ->check(CLI::IsMember({"tree", "exact", "binned", "plain"}))
+      ->check(CLI::IsMember(built_methods()))
       ->envname("STEADFOLD_INTERPOSE_METHOD")
       ->capture_default_str();
   run.add_option("--extremes", request->extremes,

@@ -179,7 +179,7 @@ void add_verify(CLI::App& app, Action& action) {
   options->request.add_to(verify);
   verify.add_option("--ranks", options->ranks, "Rank counts, separated by commas")->capture_default_str();
   verify.add_option("--methods,--method", options->methods,
-                    "tree, exact, binned, plain, separated by commas; default: all");
+                    fmt::format("{}, separated by commas; default: all", fmt::join(built_methods(), ", ")));
   verify
       .add_option("--schedules,--schedule", options->schedules,
                   "Names that `steadfold schedules` lists, auto or mpich, separated by commas, or all (every schedule "
