@@ -33,11 +33,6 @@ inline std::map<std::string, std::vector<agreement::Call>> guarantee_columns() {
                   .user = {.element_bytes = 8, .is_users = true}};
   Call exact = sum;
   exact.method = Method::exact;
-  Call binned = sum;
-  binned.method = Method::binned;
-  const Call binned_norm{.operation = Operation::norm2,
-                         .method = Method::binned,
-                         .parameters = {.sweep = arithmetic::Sweep::double_sweep}};
   const Call dot{.operation = Operation::dot};
   const Call mean{.operation = Operation::mean};
   const Call squares{.operation = Operation::sum_squares};
@@ -55,19 +50,28 @@ inline std::map<std::string, std::vector<agreement::Call>> guarantee_columns() {
   const LayoutKind ordered = LayoutKind::rank_order;
   const LayoutKind anywhere = LayoutKind::anywhere;
   const LayoutKind vectors = LayoutKind::row_per_rank;
-  return {
+  std::map<std::string, std::vector<Call>> columns = {
       {"tree, layout given", {with(tree, listed), with(user, listed), with(absolute, listed)}},
       {"tree, rank order", {with(tree, ordered), with(tree, anywhere), with(user, anywhere)}},
       {"exact",
        {with(exact, listed), with(exact, ordered), with(exact, anywhere), with(dot, anywhere), with(mean, listed),
         with(squares, anywhere), with(masked, ordered)}},
-      {"binned", {with(binned, listed), with(binned, anywhere), with(binned_norm, ordered)}},
       {"order-free", {with(least, listed), with(least, anywhere), with(largest, anywhere), with(integers, ordered)}},
       {"location, layout given", {with(where, listed)}},
       {"location, rank order", {with(where, ordered), with(where, anywhere)}},
       {"plain", {with(plain, listed), with(plain, anywhere), with(plain_user, listed)}},
       {"MPI's shape", {with(tree, vectors), with(user, vectors), with(exact, vectors), with(least, vectors)}},
   };
+  for (const MethodRow& row : methods()) {
+    if (!row.rounds_once) continue;
+    const Call norm{
+        .operation = Operation::norm2, .method = row.method, .parameters = {.sweep = arithmetic::Sweep::double_sweep}};
+    Call same = sum;
+    same.method = row.method;
+    for (const Call& each : {with(same, listed), with(same, anywhere), with(norm, ordered)})
+      columns[std::string(row.merging.method)].push_back(each);
+  }
+  return columns;
 }
 
 inline const std::map<std::string, agreement::Guarantees> guarantee_rows = {

@@ -8,7 +8,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from support import COMMAND, LAUNCHER, run, run_all
+from support import BITS_VERSIONS, COMMAND, LAUNCHER, METHODS, run, run_all
 from support.benches import ALLREDUCE, CYCLIC, DOTS, KINDS_OF_CYCLIC, LOCAL, RANKS, READERS, BenchTest
 
 
@@ -158,7 +158,7 @@ class Bench(BenchTest):
     def test_allreduce_by_all_schedules(self):
         rows = self.rows_from(run("bench", "allreduce", "--counts", "5", "--rounds", "3", "--json", ranks=2), ALLREDUCE)
         registry = json.loads(run("schedules", "--json").stdout)["schedules"]
-        for method in ("tree", "exact", "binned", "plain"):
+        for method in METHODS:
             serving = {
                 row["name"]
                 for row in registry
@@ -311,7 +311,7 @@ class Bench(BenchTest):
                  for transport in ("mpi", "shared")}  # fmt: skip
         for transport, rows in found.items():
             self.assertEqual([(row["count"], row["method"]) for row in rows],
-                             [(count, method) for count in (1, 300) for method in ("tree", "exact", "binned")])  # fmt: skip
+                             [(count, method) for count in (1, 300) for method in BITS_VERSIONS])  # fmt: skip
             for row in rows:
                 self.assertEqual((row["transport"], row["ranks"]), (transport, 3))
                 self.assertIn(row["best"].split(":")[0], names)

@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from support import CommandTest, made_up, run
+from support import BITS_VERSIONS, CommandTest, made_up, run
 
 FIELDS = {
     "name": str, "sentence": str, "collectives": list, "keeps_rank_order": bool, "same_on_all_ranks": bool,
@@ -77,7 +77,7 @@ class Catalogue(CommandTest):
         for ranks in (None, 2):
             found = self.object_from(run("info", "--json", ranks=ranks))
             self.assertRegex(found["version"], r"^\d+\.\d+\.\d+")
-            self.assertEqual(found["bits_versions"], {"tree": "tree-1", "exact": "exact-1", "binned": "binned-1"})
+            self.assertEqual(found["bits_versions"], BITS_VERSIONS)
             self.assertIn("MPI", found["mpi_library"])
             self.assertIn(found["instruction_sets"]["chosen"], found["instruction_sets"]["found"])
             self.assertIn(found["prefetch"], ("off", "near", "far"))

@@ -1,6 +1,8 @@
 """What docs/guarantees.md says of the methods: the tree, the exact value, the binned one, and the order-free operators."""
 from formats import CANONICAL_NAN, INFINITE, compare, is_nan, minus, product, rounded, to_nearest, total
 
+BITS_VERSIONS = {"tree": "tree-1", "exact": "exact-1", "binned": "binned-1"}
+
 
 def tree(values, combine):
     """Level by level: neighbours combine, a last odd one passes through. There is at least one value."""

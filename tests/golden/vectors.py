@@ -6,10 +6,9 @@ import json
 from cases import USERS, Vector, as_signed, fold_by_tree, hexadecimal, part_of, text_of, user_elements, user_text, values_of
 from data import COMPLEX, INTEGERS, element, selected
 from formats import FORMATS, bias, decode, mantissa_bits, pack, size
-from methods import adding, greatest, least, multiplying, multiplying_complex, tree
+from methods import BITS_VERSIONS, adding, greatest, least, multiplying, multiplying_complex, tree
 
 FORMAT = 1
-BITS_VERSIONS = {"tree": "tree-1", "exact": "exact-1", "binned": "binned-1"}
 SIZES = {
     "near": [0, 1, 2, 3, 8, 65],
     "wide": [33, 500],

@@ -13,6 +13,7 @@
 
 #include "mpi/inputs.hpp"
 #include "steadfold/mpi.hpp"
+#include "steadfold/steadfold_names.h"
 
 namespace steadfold::tests {
 
@@ -74,18 +75,14 @@ inline std::vector<std::string> schedules_of(const Method& method, bool rooted) 
   if (!rooted) names.emplace_back("recursive_doubling");
   if (method.id == SF_EXACT || (method.id == SF_BINNED && method.sweep == SF_DOUBLE_SWEEP))
     names.emplace_back("native");
-  if (method.id == SF_TREE || method.id == SF_EXACT || method.id == SF_BINNED) names.emplace_back("multi_notify");
+  if (method.id != SF_PLAIN && method.id != SF_AUTOMATIC) names.emplace_back("multi_notify");
   return names;
 }
 
 inline std::string name_of(const Method& method) {
-  switch (method.id) {
-    case SF_TREE: return "tree";
-    case SF_EXACT: return "exact";
-    case SF_PLAIN: return "plain";
-    case SF_BINNED: return "binned, " + std::to_string(method.bins) + " bins, sweep " + std::to_string(method.sweep);
-    default: return "automatic";
-  }
+  if (method.id == SF_BINNED)
+    return "binned, " + std::to_string(method.bins) + " bins, sweep " + std::to_string(method.sweep);
+  return sf_list_name(SF_LIST_METHODS, method.id);
 }
 
 /// What a failure message says of a call.

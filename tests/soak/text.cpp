@@ -2,6 +2,7 @@
 #include "case.hpp"
 #include "operators.hpp"
 #include "steadfold/operations.hpp"
+#include "steadfold/steadfold_names.h"
 
 namespace steadfold::soak {
 namespace {
@@ -22,7 +23,6 @@ std::string text_of(const Member& m) {
   static constexpr const char* collectives[] = {"reduce", "reduce_scatter", "scan", "exscan"};
   static constexpr const char* types[] = {"f64",  "f32", "i32",  "i64",  "u32",         "u64", "bytes",
                                           "bf16", "f16", "cf32", "cf64", "long_double", "f128"};
-  static constexpr const char* methods[] = {"automatic", "tree", "exact", "plain", "binned"};
   static constexpr const char* layouts[] = {"anywhere", "rank_order", "intervals", "row_per_rank", "grid"};
   static constexpr const char* numbers[] = {"ordinary",       "wide",  "subnormal",  "special", "zeros",
                                             "small_integers", "alike", "cancelling", "ties"};
@@ -32,7 +32,7 @@ std::string text_of(const Member& m) {
       " " + (m.operation == SF_USER ? std::string("'") + user_operator(m.user).name + "'"
                                     : std::string(detail::row_of(m.operation).name) + " of " + named(types, m.type));
   if (m.result_type != m.type) text += " as " + named(types, m.result_type);
-  text += " by " + named(methods, m.method);
+  text += std::string(" by ") + sf_list_name(SF_LIST_METHODS, m.method);
   if (m.method == SF_BINNED)
     text += " of " + std::to_string(m.bins) + (m.sweep == SF_DOUBLE_SWEEP ? " bins, double sweep" : " bins");
   if (!m.initial.empty()) text += " from an initial value";

@@ -35,6 +35,9 @@ def find_launcher():
     return [shutil.which(name) or shutil.which("mpirun")]
 
 
+# The versions of the bits of methods, as tests/golden records them.
+BITS_VERSIONS = json.loads((Path(__file__).resolve().parents[3] / "vectors/i32.json").read_text())["bits_versions"]
+METHODS = (*BITS_VERSIONS, "plain")
 COMMAND = find_command()
 LAUNCHER = find_launcher()
 ENVIRONMENT = {
