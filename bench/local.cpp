@@ -8,7 +8,7 @@
 
 #include "bench.hpp"
 #include "contest.hpp"
-#include "execution/thread_team.hpp"
+#include "execution/thread_pool.hpp"
 #include "fast_math.hpp"
 #include "kernels/target.hpp"
 #include "read.hpp"

@@ -13,7 +13,7 @@
 #include "capi/arrays.hpp"
 #include "capi/boundary.hpp"
 #include "capi/sized.hpp"
-#include "execution/thread_team.hpp"
+#include "execution/thread_pool.hpp"
 #include "steadfold/steadfold_group.h"
 
 using steadfold::Status;

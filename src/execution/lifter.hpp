@@ -11,7 +11,7 @@
 #include "arithmetic/partial.hpp"
 #include "arithmetic/rows/intake.hpp"
 #include "arithmetic/rows/room.hpp"
-#include "execution/thread_team.hpp"
+#include "execution/thread_pool.hpp"
 
 namespace steadfold::execution {
 

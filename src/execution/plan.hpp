@@ -14,11 +14,11 @@
 #include "agreement/first_sweep.hpp"
 #include "agreement/initial_value.hpp"
 #include "arithmetic/operator.hpp"
+#include "execution/board_reduction.hpp"
 #include "execution/bundle.hpp"
 #include "execution/rows.hpp"
 #include "execution/stage.hpp"
 #include "execution/status_exchange.hpp"
-#include "execution/together.hpp"
 
 namespace steadfold::execution {
 

@@ -1,4 +1,4 @@
-// Kernels of column_bins.hpp. Each lane of a vector has one column. As in kernels/shares, the sums are sums of the bit
+// Kernels of column_bins.hpp. Each lane of a vector has one column. As in kernels/slices, the sums are sums of the bit
 // patterns of shares plus extractors. Every row adds its extractors; at the end the extractors of all rows are
 // subtracted.
 #include "kernels/column_bins.hpp"

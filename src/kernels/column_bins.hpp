@@ -1,7 +1,7 @@
 // Distributes the terms of rows of several columns to bins, each column with its own bins, and finds the largest term
 // of each column. arithmetic/binned/bins.hpp has the mathematics.
-// Rank order: none, because sums are integers. Cost: that of kernels/shares, and some 70 operations per vector of
-// columns; twice as much if windows differ from the windows of the previous columns. Source: that of kernels/shares;
+// Rank order: none, because sums are integers. Cost: that of kernels/slices, and some 70 operations per vector of
+// columns; twice as much if windows differ from the windows of the previous columns. Source: that of kernels/slices;
 // finding windows with vectors is new.
 #pragma once
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "kernels/column_bins.hpp"
-#include "kernels/shares.hpp"
-#include "kernels/window.hpp"
+#include "kernels/extraction.hpp"
+#include "kernels/slices.hpp"
 #include "support/targets.hpp"
 
 namespace steadfold::test::columns_test {

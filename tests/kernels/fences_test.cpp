@@ -8,11 +8,11 @@
 
 #include "kernels/cascade.hpp"
 #include "kernels/digits.hpp"
+#include "kernels/double_double.hpp"
+#include "kernels/extraction.hpp"
 #include "kernels/fold.hpp"
-#include "kernels/pair.hpp"
 #include "kernels/select.hpp"
-#include "kernels/shares.hpp"
-#include "kernels/window.hpp"
+#include "kernels/slices.hpp"
 #include "support/fenced.hpp"
 #include "support/targets.hpp"
 

@@ -1,12 +1,12 @@
-// A fixture for what every rank of MPI_COMM_WORLD does alike: the rank as the cases of support/together_cases.hpp want
-// it.
+// A fixture for what every rank of MPI_COMM_WORLD does alike: the rank as the cases of
+// support/board_reduction_cases.hpp want it.
 #pragma once
 
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include "mpi/ranks.hpp"
-#include "support/together_cases.hpp"
+#include "support/board_reduction_cases.hpp"
 
 namespace steadfold::tests {
 

@@ -47,7 +47,7 @@ MOST_PARAMETERS = 6
 MORE_PARAMETERS = {
     "src/kernels/column_bins.cpp": (13, "vectors in registers, which SVE cannot put into structures"),
     "src/kernels/deal_out.hpp": (10, "likewise"),
-    "src/kernels/window.cpp": (11, "likewise"),
+    "src/kernels/extraction.cpp": (11, "likewise"),
     "src/kernels/binned_groups.cpp": (7, "an entry of the table of kernels"),
     "src/capi/gaspi.cpp": (8, "the parameters of GASPI's functions"),
     "interpose/wrappers.hpp": (9, "the parameters of MPI's functions"),

@@ -1,4 +1,4 @@
-// The bins of pre-rounded sums: a fixed grid over all exponents. kernels/shares distributes terms to the K bins below
+// The bins of pre-rounded sums: a fixed grid over all exponents. kernels/slices distributes terms to the K bins below
 // the largest term.
 // Rank order: none. Cost: K additions of integers to merge. Source: Lapillonne & Peltekov 2013, which follows Demmel &
 // Nguyen 2013 and Arteaga et al. 2014; the grid is from Ahrens, Demmel & Nguyen 2020.

@@ -14,7 +14,7 @@
 #include "arithmetic/rows/dealt_builder.hpp"
 #include "arithmetic/rows/few_rows.hpp"
 #include "kernels/column_bins.hpp"
-#include "kernels/shares.hpp"
+#include "kernels/slices.hpp"
 
 namespace steadfold::arithmetic {
 namespace {

@@ -1,4 +1,4 @@
-// Makes binned sums from rows. The kernels of kernels/shares find the largest term of a tile of rows (rows that stay in
+// Makes binned sums from rows. The kernels of kernels/slices find the largest term of a tile of rows (rows that stay in
 // the cache), and distribute the terms to bins, in one pass.
 // Rank order: none. Cost: some ten operations per term. Source: Lapillonne & Peltekov 2013; see
 // arithmetic/binned/bins.hpp.

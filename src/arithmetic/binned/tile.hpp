@@ -9,7 +9,7 @@
 #include <span>
 
 #include "arithmetic/binned/record.hpp"
-#include "kernels/shares.hpp"
+#include "kernels/slices.hpp"
 
 namespace steadfold::arithmetic {
 

@@ -17,8 +17,8 @@
 #include "arithmetic/exact/record.hpp"
 #include "arithmetic/rows/column_groups.hpp"
 #include "arithmetic/superaccumulator/accumulator.hpp"
+#include "arithmetic/superaccumulator/exponent_range_finder.hpp"
 #include "arithmetic/superaccumulator/term.hpp"
-#include "arithmetic/superaccumulator/window_finder.hpp"
 
 namespace steadfold::arithmetic {
 

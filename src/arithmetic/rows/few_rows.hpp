@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "arithmetic/partial.hpp"
-#include "kernels/pair.hpp"
+#include "kernels/double_double.hpp"
 
 namespace steadfold::arithmetic {
 

@@ -1,7 +1,7 @@
 // A long fixed-point accumulator: sums of floats, doubles or their products without error, rounded once at the end.
 // Rank order: irrelevant, because the order of the additions of integers changes no sum. Cost: 2 word updates per term
 // (4 for products of doubles); a few vector additions for contiguous terms whose exponents are close to each other
-// (window_finder.hpp).
+// (exponent_range_finder.hpp).
 // Source: Kulisch's long accumulator in carry-save digits. Windows need the promised floating-point environment; digits
 // work in any.
 #pragma once
@@ -11,8 +11,8 @@
 #include <span>
 
 #include "arithmetic/partial.hpp"
+#include "arithmetic/superaccumulator/exponent_range_finder.hpp"
 #include "arithmetic/superaccumulator/long_integer.hpp"
-#include "arithmetic/superaccumulator/window_finder.hpp"
 #include "kernels/digits.hpp"
 
 namespace steadfold::arithmetic {

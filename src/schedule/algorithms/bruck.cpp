@@ -9,8 +9,8 @@
 #include <array>
 
 #include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/all_segments.hpp"
 #include "schedule/algorithms/cyclic.hpp"
-#include "schedule/algorithms/together.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {

@@ -5,8 +5,8 @@
 // Cost: ceil(log2 p)(alpha + n beta + n gamma). Pairs add one alpha + n beta.
 // Source: Balaji & Kimpe, section III.B. End et al. pair other ranks, see pairwise_exchange.cpp.
 #include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/all_segments.hpp"
 #include "schedule/algorithms/doubling.hpp"
-#include "schedule/algorithms/together.hpp"
 #include "schedule/algorithms/units.hpp"
 #include "schedule/make_step.hpp"
 

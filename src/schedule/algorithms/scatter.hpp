@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
+#include "schedule/algorithms/all_segments.hpp"
 #include "schedule/algorithms/blocks.hpp"
-#include "schedule/algorithms/together.hpp"
 #include "schedule/make_step.hpp"
 
 namespace steadfold::schedule {

@@ -17,7 +17,7 @@
 #endif
 #include "support/targets.hpp"
 
-namespace steadfold::test::window_test {
+namespace steadfold::test::extraction_test {
 namespace {
 
 using arithmetic::Accumulator;
@@ -335,4 +335,4 @@ TEST(WindowsControl, PlainSumsDiffer) {
 }
 
 }  // namespace
-}  // namespace steadfold::test::window_test
+}  // namespace steadfold::test::extraction_test

@@ -1,7 +1,7 @@
-// Kernels of shares.hpp. For every bin, each lane adds up the bit patterns of term + extractor, modulo 2^64. At the end
+// Kernels of slices.hpp. For every bin, each lane adds up the bit patterns of term + extractor, modulo 2^64. At the end
 // the bit patterns of the extractors are subtracted. Sums of integers do not depend on the order, so the number of
 // lanes does not matter.
-#include "kernels/shares.hpp"
+#include "kernels/slices.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,7 +12,7 @@
 
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/shares.cpp"
+#define HWY_TARGET_INCLUDE "kernels/slices.cpp"
 #include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 

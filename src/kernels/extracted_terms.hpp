@@ -1,6 +1,5 @@
-// The terms of window.cpp, read as vectors of doubles, and their extraction into sums. Files with kernels include this
-// file once per instruction set.
-// Cost: one load per vector, 3 additions per extraction.
+// The terms of extraction.cpp, read as vectors of doubles, and their extraction into sums. Files with kernels include
+// this file once per instruction set. Cost: one load per vector, 3 additions per extraction.
 #if defined(STEADFOLD_KERNELS_WINDOW_TERMS) == defined(HWY_TARGET_TOGGLE)
 #ifdef STEADFOLD_KERNELS_WINDOW_TERMS
 #undef STEADFOLD_KERNELS_WINDOW_TERMS
@@ -13,9 +12,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/extraction.hpp"
 #include "kernels/load_first.hpp"
 #include "kernels/prefetch.hpp"
-#include "kernels/window.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace steadfold::kernels::HWY_NAMESPACE {

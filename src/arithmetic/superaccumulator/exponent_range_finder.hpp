@@ -8,7 +8,7 @@
 #include <span>
 
 #include "arithmetic/superaccumulator/long_integer.hpp"
-#include "kernels/window.hpp"
+#include "kernels/extraction.hpp"
 #include "order/index.hpp"
 
 namespace steadfold::arithmetic {

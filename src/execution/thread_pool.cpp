@@ -1,4 +1,4 @@
-#include "execution/thread_team.hpp"
+#include "execution/thread_pool.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,11 +3,11 @@
 
 #include <cmath>
 
+#include "support/board_reduction_cases.hpp"
 #include "support/on_team.hpp"
 #include "support/sanitized.hpp"
-#include "support/together_cases.hpp"
 
-namespace steadfold::test::together_test {
+namespace steadfold::test::board_reduction_test {
 namespace {
 
 constexpr int all_sizes[] = {2, 3, 5, 1, 4, 7, 8};
@@ -141,4 +141,4 @@ TEST(Together, LargeTeamsTakeMessages) {
 }
 
 }  // namespace
-}  // namespace steadfold::test::together_test
+}  // namespace steadfold::test::board_reduction_test

@@ -1,10 +1,10 @@
-#include "execution/together.hpp"
+#include "execution/board_reduction.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "execution/column_share.hpp"
-#include "execution/together_wide.hpp"
+#include "execution/wide_board_reduction.hpp"
 #include "kernels/cascade.hpp"
 
 namespace steadfold::execution {

@@ -10,7 +10,7 @@
 #include "steadfold/memory.hpp"
 #include "support/sanitized.hpp"
 
-namespace steadfold::tests::together_test {
+namespace steadfold::tests::board_reduction_test {
 namespace {
 
 class TogetherTest : public InWorld {};
@@ -136,4 +136,4 @@ TEST_F(TogetherTest, MessagesOfTheProgramGoOnMeanwhile) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests::together_test
+}  // namespace steadfold::tests::board_reduction_test

@@ -1,5 +1,5 @@
 // What several threads of one rank must not lose: what one of them threw, and the order of the rows.
-#include "execution/thread_team.hpp"
+#include "execution/thread_pool.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "support/concatenate.hpp"
 #include "support/simulated_job.hpp"
 
-namespace steadfold::test::thread_team_test {
+namespace steadfold::test::thread_pool_test {
 namespace {
 
 TEST(ThreadTeams, RethrowWhatAnyMemberThrewOnce) {
@@ -74,4 +74,4 @@ TEST(ThreadTeams, AreAsLargeAsPays) {
 }
 
 }  // namespace
-}  // namespace steadfold::test::thread_team_test
+}  // namespace steadfold::test::thread_pool_test

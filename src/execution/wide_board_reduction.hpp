@@ -5,7 +5,7 @@
 // copied once more.
 #pragma once
 
-#include "execution/together.hpp"
+#include "execution/board_reduction.hpp"
 
 namespace steadfold::execution {
 

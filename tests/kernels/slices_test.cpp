@@ -1,6 +1,6 @@
 // Shares against their definition, of which they are multiples: every count to 300, every operation, bins of any place,
 // on every target; sums of as many terms as are allowed before a carry.
-#include "kernels/shares.hpp"
+#include "kernels/slices.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "support/targets.hpp"
 
-namespace steadfold::test::shares_test {
+namespace steadfold::test::slices_test {
 namespace {
 
 using kernels::Target;
@@ -129,4 +129,4 @@ TEST_P(Shares, AreTakenByAnotherFunctionThanTheReference) {
 STEADFOLD_EVERY_TARGET(Shares);
 
 }  // namespace
-}  // namespace steadfold::test::shares_test
+}  // namespace steadfold::test::slices_test

@@ -1,5 +1,6 @@
-// Kernels of window.hpp. The kernels use two chains of levels, so that an addition need not wait for the previous one.
-#include "kernels/window.hpp"
+// Kernels of extraction.hpp. The kernels use two chains of levels, so that an addition need not wait for the previous
+// one.
+#include "kernels/extraction.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -9,11 +10,11 @@
 
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/window.cpp"
+#define HWY_TARGET_INCLUDE "kernels/extraction.cpp"
 #include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 
-#include "kernels/window_terms.hpp"
+#include "kernels/extracted_terms.hpp"
 #endif
 
 #ifndef STEADFOLD_KERNELS_WINDOW_SCALAR

@@ -1,6 +1,6 @@
-// Kernels of pair.hpp. A lane adds up its terms in `high`, and the rounding errors in `low`. Then lanes exchange their
-// sums at a distance of half a vector, a quarter, and so on, until all lanes hold the same sum.
-#include "kernels/pair.hpp"
+// Kernels of double_double.hpp. A lane adds up its terms in `high`, and the rounding errors in `low`. Then lanes
+// exchange their sums at a distance of half a vector, a quarter, and so on, until all lanes hold the same sum.
+#include "kernels/double_double.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@
 
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/pair.cpp"
+#define HWY_TARGET_INCLUDE "kernels/double_double.cpp"
 #include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 

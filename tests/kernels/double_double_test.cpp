@@ -1,6 +1,6 @@
 // Sums as two doubles against integers of 128 bits: every count, terms whose exponents lie at most so far apart, and
 // what is refused, on every target.
-#include "kernels/pair.hpp"
+#include "kernels/double_double.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "support/targets.hpp"
 
-namespace steadfold::test::pair_test {
+namespace steadfold::test::double_double_test {
 namespace {
 
 using order::Count;
@@ -150,4 +150,4 @@ TEST_P(Pairs, AtTheEndsOfTheRange) {
 STEADFOLD_EVERY_TARGET(Pairs);
 
 }  // namespace
-}  // namespace steadfold::test::pair_test
+}  // namespace steadfold::test::double_double_test

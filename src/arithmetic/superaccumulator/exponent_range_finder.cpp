@@ -1,4 +1,4 @@
-#include "arithmetic/superaccumulator/window_finder.hpp"
+#include "arithmetic/superaccumulator/exponent_range_finder.hpp"
 
 #include <algorithm>
 

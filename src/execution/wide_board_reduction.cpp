@@ -1,4 +1,4 @@
-#include "execution/together_wide.hpp"
+#include "execution/wide_board_reduction.hpp"
 
 #include <algorithm>
 #include <cstring>
