@@ -48,7 +48,7 @@ const MethodRow& row_of(Method method) noexcept;
 const MethodRow* find_method(std::string_view name) noexcept;
 
 /// Returns the row's `merging` for calls with this sweep. If the method has a sweep, the transport can add its partials
-/// as words only with a double sweep, which gives all ranks the same window.
+/// as words only with a double sweep, which gives all ranks the same bin range.
 schedule::Merging merging_of(const MethodRow& row, arithmetic::Sweep sweep) noexcept;
 
 std::string_view name_of(Method method) noexcept;

@@ -92,10 +92,10 @@ HWY_INLINE void add_moved(const std::uint64_t* a, hn::Vec<Words> by_of_a, const 
   hn::StoreU(hn::Add(moved<bin>(Words(), a, by_of_a), moved<bin>(Words(), b, by_of_b)), d, to + bin * most_columns);
 }
 
-/// Adds groups in which the windows of some columns differ.
+/// Adds groups in which the bin ranges of some columns differ.
 template <int bin_count>
-HWY_INLINE void add_windows(const std::uint64_t* a, std::uint64_t tops_of_a, const std::uint64_t* b,
-                            std::uint64_t tops_of_b, std::uint64_t tops, std::uint64_t* to) {
+HWY_INLINE void add_bin_ranges(const std::uint64_t* a, std::uint64_t tops_of_a, const std::uint64_t* b,
+                               std::uint64_t tops_of_b, std::uint64_t tops, std::uint64_t* to) {
   const std::size_t lanes = hn::Lanes(Words());
   for (std::size_t i = 0; i < most_columns; i += lanes) {
     const auto by_of_a = lanes_of(tops - tops_of_a, i);
@@ -134,7 +134,7 @@ order::Count merge(const BinnedBounds& bounds, const std::byte* left, std::uint6
     if (!hn::AllTrue(d, hn::Eq(all, hn::Zero(d)))) return group;
     if (of_left.tops != of_right.tops) {
       sum.tops = higher_of(of_left.tops, of_right.tops);
-      add_windows<bin_count>(a, of_left.tops, b, of_right.tops, sum.tops, to);
+      add_bin_ranges<bin_count>(a, of_left.tops, b, of_right.tops, sum.tops, to);
     }
     sum.write(out, bin_count);
     left += binned_group_bytes(bin_count);

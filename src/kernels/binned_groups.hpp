@@ -1,6 +1,6 @@
 // Merges and rounds groups of the bins of eight columns. Groups follow each other as in messages of method `binned`.
 // Groups that do not fit are left to the caller (arithmetic/binned/group).
-// Rank order: none. Cost: to merge, 2 K operations per vector of columns, and up to K^2 more if windows differ; to
+// Rank order: none. Cost: to merge, 2 K operations per vector of columns, and up to K^2 more if bin ranges differ; to
 // round, 50 operations.
 #pragma once
 

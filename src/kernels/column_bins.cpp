@@ -1,5 +1,5 @@
 // Kernels of column_bins.hpp. Each lane of a vector has one column. As in kernels/slices, the sums are sums of the bit
-// patterns of shares plus extractors. Every row adds its extractors; at the end the extractors of all rows are
+// patterns of slices plus extractors. Every row adds its extractors; at the end the extractors of all rows are
 // subtracted.
 #include "kernels/column_bins.hpp"
 
@@ -36,7 +36,7 @@ using ColumnTerms = hn::Vec<Columns>;
 using ColumnSums = hn::Vec<ColumnsAsIntegers>;
 using ColumnWords = hn::Vec<ColumnsAsWords>;
 
-/// Adds up the shares of a vector of columns over all rows, with the extractors of every row. Finds the largest
+/// Adds up the slices of a vector of columns over all rows, with the extractors of every row. Finds the largest
 /// magnitudes. Prefetches later rows, as far ahead as a tile of the caller has rows.
 template <TermForm form, class T, int bin_count>
 HWY_INLINE void deal_out_rows(const ColumnRows& rows, Count begin, Count some, ColumnTerms scale, ColumnTerms e0,
@@ -194,7 +194,7 @@ HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, 
   ColumnSums s0, s1, s2, s3, largest_bits;
   ColumnWords largest, wanted;
   bool is_another = false;
-  for (;;) {  // repeated if a window was wrong; zeros have no shares in any window
+  for (;;) {  // repeated if a bin range was wrong; zeros have no slices in any bin
     const ColumnWords scales = scale_fields<form>(tops);
     e0 = extractors_of<form>(tops, scales);
     e1 = next_extractors(e0);
@@ -212,14 +212,14 @@ HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, 
   }
   const auto is_nothing = hn::Eq(largest, zero);
   auto is_refused = hn::VecFromMask(words, are_above(largest, infinity_of_doubles - 1));
-  if constexpr (form == TermForm::square) {  // the windows of subnormal factors depend on all of their bits
+  if constexpr (form == TermForm::square) {  // the bin ranges of subnormal factors depend on all of their bits
     const auto is_small = hn::Eq(hn::ShiftRight<fraction_bits_of_doubles>(largest), zero);
     is_refused = hn::Or(is_refused, hn::AndNot(hn::VecFromMask(words, is_nothing), hn::VecFromMask(words, is_small)));
   }
   const ColumnWords by = hn::Sub(wanted, present);
   const bool are_moved = !hn::AllTrue(words, hn::Eq(by, zero));
   const auto* const sums = reinterpret_cast<const std::uint64_t*>(group.sums.data()) + begin;
-  // The extractors, which are added to every bin's sum in addition to the shares.
+  // The extractors, which are added to every bin's sum in addition to the slices.
   ColumnWords added = times_rows(e0, rows.rows);
   const auto sum_of = [&]<int bin>(std::integral_constant<int, bin>, ColumnSums sum) HWY_ATTR {
     const auto before = are_moved ? moved<bin>(words, sums, by) : hn::LoadU(words, sums + bin * most_columns);

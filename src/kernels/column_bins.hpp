@@ -1,8 +1,8 @@
 // Distributes the terms of rows of several columns to bins, each column with its own bins, and finds the largest term
 // of each column. arithmetic/binned/bins.hpp has the mathematics.
 // Rank order: none, because sums are integers. Cost: that of kernels/slices, and some 70 operations per vector of
-// columns; twice as much if windows differ from the windows of the previous columns. Source: that of kernels/slices;
-// finding windows with vectors is new.
+// columns; twice as much if bin ranges differ from the bin ranges of the previous columns. Source: that of
+// kernels/slices; finding bin ranges with vectors is new.
 #pragma once
 
 #include <array>
@@ -31,8 +31,8 @@ struct GroupOfBins {
   EachColumn<std::uint8_t> flags;
 };
 
-/// Adds 1 to 2^23 rows, of any number of columns, to the groups of these columns. The windows of columns move up as
-/// their terms require; no window is below `lowest_top`. A column that gets a term other than -0.0 gets `flag`. A
+/// Adds 1 to 2^23 rows, of any number of columns, to the groups of these columns. The bin ranges of columns move up as
+/// their terms require; no bin range is below `lowest_top`. A column that gets a term other than -0.0 gets `flag`. A
 /// column is left out if an element (or product) is not finite, a sum exceeds 2^61, or terms are squares and the
 /// largest factor is subnormal. A column that is left out is not changed, and its bit in `left_out` is set. The
 /// function ends with the first group that has a column left out. Returns the number of groups handled, with that

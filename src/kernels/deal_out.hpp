@@ -35,7 +35,7 @@ HWY_INLINE hn::Vec<Tag> load_few_terms(Tag d, const float* x, order::Count count
   return hn::PromoteTo(d, load_first(hn::Rebind<float, Tag>(), x, count));
 }
 
-/// Loads a vector of elements, or of their products. The last few are followed by zeros, which have no shares.
+/// Loads a vector of elements, or of their products. The last few are followed by zeros, which have no slices.
 template <TermForm form, class Tag, class T>
 HWY_INLINE hn::Vec<Tag> factors(Tag d, const T* x, const T* y, order::Count count) {
   if (count >= hn::Lanes(d)) [[likely]] {
@@ -63,7 +63,7 @@ HWY_INLINE void find_largest(Floats term, Integers& bits, Floats& largest, Float
   }
 }
 
-/// Adds the shares of a vector of terms to the bins; each share is added together with its extractor.
+/// Adds the slices of a vector of terms to the bins; each slice is added together with its extractor.
 // The sums are variables, not an array, because vectors of SVE have no fixed size. Their addresses are never taken,
 // which would keep them in memory.
 template <TermForm form, int bin_count, class Floats, class Integers>
@@ -80,7 +80,7 @@ HWY_INLINE void deal_out(Floats term, Floats scale, Floats e0, Floats e1, Floats
     s0 = hn::Add(s0, hn::BitCast(di, moved));
     rest = hn::Sub(rest, hn::Sub(moved, e0));
   } else if constexpr (bin_count > 0) {
-    // The result is the same with and without a fused operation: rest * scale is exact, or has no share.
+    // The result is the same with and without a fused operation: rest * scale is exact, or has no slice.
     const auto moved = hn::MulAdd(rest, scale, e0);
     s0 = hn::Add(s0, hn::BitCast(di, moved));
     rest = hn::MulSub(rest, scale, hn::Sub(moved, e0));

@@ -18,16 +18,17 @@
 #include "kernels/load_first.hpp"
 #endif
 
-#ifndef STEADFOLD_KERNELS_PAIR_SCALAR
-#define STEADFOLD_KERNELS_PAIR_SCALAR
+#ifndef STEADFOLD_KERNELS_DOUBLE_DOUBLE_SCALAR
+#define STEADFOLD_KERNELS_DOUBLE_DOUBLE_SCALAR
 namespace steadfold::kernels {
 namespace {
 
-/// Whether the pair is the exact sum. Infinities and NaNs among the terms show in the sum.
-[[maybe_unused]] bool holds_sum(const PairSum& found) noexcept {
+/// Whether high + low is the exact sum. Infinities and NaNs among the terms show in the sum.
+[[maybe_unused]] bool holds_sum(const DoubleDoubleSum& found) noexcept {
   const auto biased = [](double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52); };
   const double sum = found.high + found.low;
-  return sum - sum == 0 && sum != 0 && biased(found.largest) - std::max(biased(found.least), 1) <= widest_in_pair;
+  return sum - sum == 0 && sum != 0 &&
+         biased(found.largest) - std::max(biased(found.least), 1) <= widest_in_double_double;
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ namespace {
 #if HWY_HAVE_SCALABLE  // vectors without a fixed size cannot be members of a class
 
 template <class T>
-bool sum_as_pair(const void* /*elements*/, order::Count /*count*/, PairSum& /*found*/) noexcept {
+bool sum_as_double_double(const void* /*elements*/, order::Count /*count*/, DoubleDoubleSum& /*found*/) noexcept {
   return false;
 }
 
@@ -70,13 +71,13 @@ HWY_INLINE V add(V& sum, V x) {
   return hn::Add(hn::Sub(before, hn::Sub(sum, of_x)), hn::Sub(x, of_x));
 }
 
-struct PairSums {
+struct DoubleDoubleLanes {
   V high;
   V low;
   V largest;
   V least;
 
-  HWY_INLINE explicit PairSums(V x)
+  HWY_INLINE explicit DoubleDoubleLanes(V x)
       : high(x), low(hn::Zero(D())), largest(hn::Abs(x)), least(magnitude_or(hn::Inf(D()), x)) {}
   HWY_INLINE void take(V x) {
     low = hn::Add(low, add(high, x));
@@ -102,7 +103,7 @@ HWY_INLINE V exchanged(V v) {
 }
 
 template <std::size_t distance>
-HWY_INLINE void unite(PairSums& sums) {
+HWY_INLINE void unite(DoubleDoubleLanes& sums) {
   if constexpr (distance > 0) {
     const V low = hn::Add(sums.low, exchanged<distance>(sums.low));
     sums.low = hn::Add(low, add(sums.high, exchanged<distance>(sums.high)));
@@ -113,14 +114,14 @@ HWY_INLINE void unite(PairSums& sums) {
 }
 
 template <class T>
-bool sum_as_pair(const void* elements, order::Count count, PairSum& found) noexcept {
+bool sum_as_double_double(const void* elements, order::Count count, DoubleDoubleSum& found) noexcept {
   const T* x = static_cast<const T*>(elements);
   if (count == 1) {
     const double only = *x;
     found = {.high = only, .low = 0, .largest = std::fabs(only), .least = std::fabs(only)};
     return holds_sum(found);
   }
-  PairSums sums(count < lanes ? load_few(x, count) : load(x));
+  DoubleDoubleLanes sums(count < lanes ? load_few(x, count) : load(x));
   if (count > lanes) {
     for (x += lanes, count -= lanes; count >= lanes; x += lanes, count -= lanes) sums.take(load(x));
     if (count > 0) sums.take(load_few(x, count));
@@ -144,12 +145,12 @@ HWY_AFTER_NAMESPACE();
 namespace steadfold::kernels {
 
 template <class T>
-SumAsPair sum_as_pair([[maybe_unused]] Target target) noexcept {
-  return target == Target::sve ? nullptr : pick<SumAsPair>(target, STEADFOLD_EACH(sum_as_pair<T>));
+SumAsDoubleDouble sum_as_double_double([[maybe_unused]] Target target) noexcept {
+  return target == Target::sve ? nullptr : pick<SumAsDoubleDouble>(target, STEADFOLD_EACH(sum_as_double_double<T>));
 }
 
-template SumAsPair sum_as_pair<double>(Target) noexcept;
-template SumAsPair sum_as_pair<float>(Target) noexcept;
+template SumAsDoubleDouble sum_as_double_double<double>(Target) noexcept;
+template SumAsDoubleDouble sum_as_double_double<float>(Target) noexcept;
 
 }  // namespace steadfold::kernels
 #endif

@@ -1,10 +1,10 @@
 // The terms of extraction.cpp, read as vectors of doubles, and their extraction into sums. Files with kernels include
 // this file once per instruction set. Cost: one load per vector, 3 additions per extraction.
-#if defined(STEADFOLD_KERNELS_WINDOW_TERMS) == defined(HWY_TARGET_TOGGLE)
-#ifdef STEADFOLD_KERNELS_WINDOW_TERMS
-#undef STEADFOLD_KERNELS_WINDOW_TERMS
+#if defined(STEADFOLD_KERNELS_EXTRACTED_TERMS) == defined(HWY_TARGET_TOGGLE)
+#ifdef STEADFOLD_KERNELS_EXTRACTED_TERMS
+#undef STEADFOLD_KERNELS_EXTRACTED_TERMS
 #else
-#define STEADFOLD_KERNELS_WINDOW_TERMS
+#define STEADFOLD_KERNELS_EXTRACTED_TERMS
 #endif
 
 #include <hwy/highway.h>
@@ -32,12 +32,12 @@ constexpr bool has_fma = true;
 constexpr bool has_fma = false;
 #endif
 
-constexpr bool is_product(WindowTerms terms) {
-  return terms == WindowTerms::products_of_floats || terms == WindowTerms::products_of_doubles;
+constexpr bool is_product(ExtractedTerms terms) {
+  return terms == ExtractedTerms::products_of_floats || terms == ExtractedTerms::products_of_doubles;
 }
 
-constexpr bool is_absolute(WindowTerms terms) {
-  return terms == WindowTerms::absolute_doubles || terms == WindowTerms::absolute_floats;
+constexpr bool is_absolute(ExtractedTerms terms) {
+  return terms == ExtractedTerms::absolute_doubles || terms == ExtractedTerms::absolute_floats;
 }
 
 HWY_INLINE V load(const double* x) { return hn::LoadU(D(), x); }
@@ -48,13 +48,13 @@ HWY_INLINE V load_few(const float* x, Count count) {
   return hn::PromoteTo(D(), load_first(hn::Rebind<float, D>(), x, count));
 }
 
-template <WindowTerms terms>
-using ElementOf = std::conditional_t<terms == WindowTerms::doubles || terms == WindowTerms::products_of_doubles ||
-                                         terms == WindowTerms::absolute_doubles,
+template <ExtractedTerms terms>
+using ElementOf = std::conditional_t<terms == ExtractedTerms::doubles || terms == ExtractedTerms::products_of_doubles ||
+                                         terms == ExtractedTerms::absolute_doubles,
                                      double, float>;
 
 /// Some terms, read as one vector: `count` terms, followed by zeros, which change no sum.
-template <WindowTerms terms>
+template <ExtractedTerms terms>
 struct SomeTerms {
   using Element = ElementOf<terms>;
   const Element* first;
@@ -71,7 +71,7 @@ struct SomeTerms {
 };
 
 /// The terms in memory, read as vectors of doubles.
-template <WindowTerms terms>
+template <ExtractedTerms terms>
 struct Source {
   using Element = ElementOf<terms>;
   const Element* first;

@@ -17,8 +17,8 @@
 #include "kernels/extracted_terms.hpp"
 #endif
 
-#ifndef STEADFOLD_KERNELS_WINDOW_SCALAR
-#define STEADFOLD_KERNELS_WINDOW_SCALAR
+#ifndef STEADFOLD_KERNELS_EXTRACTION_SCALAR
+#define STEADFOLD_KERNELS_EXTRACTION_SCALAR
 namespace steadfold::kernels {
 namespace {
 
@@ -39,7 +39,7 @@ namespace steadfold::kernels::HWY_NAMESPACE {
 namespace {
 
 /// Calls `take(row)` for a vector of columns of every row. Later rows are prefetched if rows are close to each other.
-template <WindowTerms terms, class Take>
+template <ExtractedTerms terms, class Take>
 HWY_INLINE void for_each_row(const ColumnRows& rows, Count begin, const Take& take) {
   using Element = ElementOf<terms>;
   const bool fetches_ahead = prefetch == Prefetch::far && rows.row_stride <= 512;
@@ -61,7 +61,7 @@ constexpr double power_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-HWY_INLINE V start(int top, int level) { return hn::Set(D(), 1.5 * power_of_two(top - window_step * level)); }
+HWY_INLINE V start(int top, int level) { return hn::Set(D(), 1.5 * power_of_two(top - level_step * level)); }
 
 HWY_INLINE VI added(V start, V a, V b) {
   const DI di;
@@ -84,7 +84,7 @@ HWY_INLINE bool fits(VI strayed, V lost) { return hn::AllTrue(DI(), hn::Eq(misfi
 constexpr int lowest_exact = -960;
 
 /// Whether every product has at least the magnitude `least`, or a factor 0. Their rounding errors are doubles.
-HWY_NOINLINE bool are_exact(const Source<WindowTerms::products_of_doubles>& source, Count begin, Count end,
+HWY_NOINLINE bool are_exact(const Source<ExtractedTerms::products_of_doubles>& source, Count begin, Count end,
                             double least) {
   const D d;
   const V zero = hn::Zero(d);
@@ -97,11 +97,11 @@ HWY_NOINLINE bool are_exact(const Source<WindowTerms::products_of_doubles>& sour
   return true;
 }
 
-template <WindowTerms terms, int levels>
-struct WindowKernel {
-  static constexpr bool has_rests = terms == WindowTerms::products_of_doubles;
+template <ExtractedTerms terms, int levels>
+struct ExtractionKernel {
+  static constexpr bool has_rests = terms == ExtractedTerms::products_of_doubles;
   /// A product adds two terms to the lower levels, its remainder and its error. So half as many products fill them.
-  static constexpr Count block = has_rests ? window_block / 2 : window_block;
+  static constexpr Count block = has_rests ? extraction_block / 2 : extraction_block;
 
   /// Adds one vector of terms to one chain, and collects three facts. `strayed`: its sign and exponent are not 0 if the
   /// first level left its binade, even for a while. `lost`: not 0 if the last level lost something. `least`: the least
@@ -181,14 +181,14 @@ struct WindowKernel {
   }
 
   /// Adds all rows to one vector of columns after the other.
-  static void sum_columns(const ColumnRows& rows, ColumnWindows& windows) noexcept {
+  static void sum_columns(const ColumnRows& rows, ExtractedColumns& found) noexcept {
     const D d;
     const DI di;
     const V one = hn::Set(d, opaque_one);
     for (Count begin = 0; begin < rows.columns; begin += hn::Lanes(d)) {
-      const VI exponent = hn::Add(hn::LoadU(di, windows.top.data() + begin), hn::Set(di, 1023));
+      const VI exponent = hn::Add(hn::LoadU(di, found.top.data() + begin), hn::Set(di, 1023));
       const auto start = [&](int level) HWY_ATTR {
-        const VI biased = hn::Sub(exponent, hn::Set(di, window_step * level));
+        const VI biased = hn::Sub(exponent, hn::Set(di, level_step * level));
         return hn::BitCast(d, hn::Or(hn::ShiftLeft<52>(biased), hn::Set(di, std::int64_t{1} << 51)));
       };
       const V m0 = start(0), m1 = start(1);
@@ -199,9 +199,9 @@ struct WindowKernel {
       for_each_row<terms>(rows, begin, [&](const SomeTerms<terms>& row) HWY_ATTR {
         add(row, 0, one, start_bits, s0, s1, s2, s3, strayed, lost, least);
       });
-      hn::StoreU(hn::VecFromMask(di, hn::Eq(misfits(strayed, lost), hn::Zero(di))), di, windows.fits.data() + begin);
+      hn::StoreU(hn::VecFromMask(di, hn::Eq(misfits(strayed, lost), hn::Zero(di))), di, found.fits.data() + begin);
       const auto put = [&](std::size_t level, V sum, V from) HWY_ATTR {
-        hn::StoreU(hn::Sub(hn::BitCast(di, sum), hn::BitCast(di, from)), di, windows.sums[level].data() + begin);
+        hn::StoreU(hn::Sub(hn::BitCast(di, sum), hn::BitCast(di, from)), di, found.sums[level].data() + begin);
       };
       put(0, s0, m0);
       put(1, s1, m1);
@@ -216,9 +216,9 @@ struct WindowKernel {
 /// and the least that nothing is lost: a rounded product is a multiple of the second sum's unit, and its error, which
 /// ends at most 105 binades below the product, of the fourth sum's.
 struct NearProducts {
-  static constexpr Count block = window_block / 2;
+  static constexpr Count block = extraction_block / 2;
   static constexpr int errors_below = 54;
-  static constexpr int lowest_top = -1022 + errors_below + window_step;  // below, the fourth sum is not normal
+  static constexpr int lowest_top = -1022 + errors_below + level_step;  // below, the fourth sum is not normal
 
   /// The least of the magnitudes of both.
   HWY_INLINE static V least_of(V least, V v) {
@@ -253,11 +253,11 @@ struct NearProducts {
     const V m0 = start(top, 0), m1 = start(top, 1);
     const V m2 = start(top - errors_below, 0), m3 = start(top - errors_below, 1);
     VI t0 = hn::Zero(di), t1 = hn::Zero(di), t2 = hn::Zero(di), t3 = hn::Zero(di);
-    const Source<WindowTerms::products_of_doubles> all{static_cast<const double*>(first),
-                                                       static_cast<const double*>(second)};
+    const Source<ExtractedTerms::products_of_doubles> all{static_cast<const double*>(first),
+                                                          static_cast<const double*>(second)};
     // The products of a lane of a chain add up to less than half a binade.
     const double too_large = power_of_two(top - 1) / static_cast<double>((block - 1) / (2 * lanes) + 1);
-    const double enough = power_of_two(std::max(window_unit(top, 1) + 52, lowest_exact));
+    const double enough = power_of_two(std::max(level_unit(top, 1) + 52, lowest_exact));
 
     Count done = 0;
     Count next = count < 2 * block ? 0 : all.before_alignment();
@@ -305,13 +305,13 @@ struct NearProducts {
  private:
   /// Adds a sum of errors, which is a few binades below a level, to this level and to the next one.
   static void add_below(std::int64_t sum, std::int64_t* levels) {
-    constexpr int below = errors_below - window_step;
+    constexpr int below = errors_below - level_step;
     levels[0] += sum >> below;
-    levels[1] += (sum & ((std::int64_t{1} << below) - 1)) << (window_step - below);
+    levels[1] += (sum & ((std::int64_t{1} << below) - 1)) << (level_step - below);
   }
 };
 
-template <WindowTerms terms>
+template <ExtractedTerms terms>
 int highest(const void* first, const void* second, Count count) noexcept {
   using Element = ElementOf<terms>;
   const D d;
@@ -326,7 +326,7 @@ int highest(const void* first, const void* second, Count count) noexcept {
   return static_cast<int>(hn::GetLane(hn::MaxOfLanes(di, most)) >> 52) - 1023;
 }
 
-template <WindowTerms terms>
+template <ExtractedTerms terms>
 void highest_of_columns(const ColumnRows& rows, EachColumn<std::int64_t>& exponents) noexcept {
   const DI di;
   for (Count begin = 0; begin < rows.columns; begin += hn::Lanes(di)) {
@@ -338,66 +338,68 @@ void highest_of_columns(const ColumnRows& rows, EachColumn<std::int64_t>& expone
   }
 }
 
-AddColumnsToWindows add_columns_to_windows(WindowTerms terms, int levels) noexcept {
+AddColumnsByExtraction add_columns_by_extraction(ExtractedTerms terms, int levels) noexcept {
   if (hn::Lanes(D()) > most_columns) return nullptr;
-  const auto of = [=]<WindowTerms chosen>() {
-    return levels == 2 ? &WindowKernel<chosen, 2>::sum_columns : &WindowKernel<chosen, 4>::sum_columns;
+  const auto of = [=]<ExtractedTerms chosen>() {
+    return levels == 2 ? &ExtractionKernel<chosen, 2>::sum_columns : &ExtractionKernel<chosen, 4>::sum_columns;
   };
   switch (terms) {
-    case WindowTerms::doubles: return of.template operator()<WindowTerms::doubles>();
-    case WindowTerms::floats: return of.template operator()<WindowTerms::floats>();
-    case WindowTerms::products_of_floats: return of.template operator()<WindowTerms::products_of_floats>();
-    case WindowTerms::products_of_doubles: break;
-    case WindowTerms::absolute_doubles: return of.template operator()<WindowTerms::absolute_doubles>();
-    case WindowTerms::absolute_floats: return of.template operator()<WindowTerms::absolute_floats>();
+    case ExtractedTerms::doubles: return of.template operator()<ExtractedTerms::doubles>();
+    case ExtractedTerms::floats: return of.template operator()<ExtractedTerms::floats>();
+    case ExtractedTerms::products_of_floats: return of.template operator()<ExtractedTerms::products_of_floats>();
+    case ExtractedTerms::products_of_doubles: break;
+    case ExtractedTerms::absolute_doubles: return of.template operator()<ExtractedTerms::absolute_doubles>();
+    case ExtractedTerms::absolute_floats: return of.template operator()<ExtractedTerms::absolute_floats>();
   }
   return nullptr;
 }
 
-HighestExponents highest_exponents(WindowTerms terms) noexcept {
+HighestExponents highest_exponents(ExtractedTerms terms) noexcept {
   if (hn::Lanes(D()) > most_columns) return nullptr;
   switch (terms) {
-    case WindowTerms::doubles:
-    case WindowTerms::absolute_doubles: return &highest_of_columns<WindowTerms::doubles>;
-    case WindowTerms::floats:
-    case WindowTerms::absolute_floats: return &highest_of_columns<WindowTerms::floats>;
-    case WindowTerms::products_of_floats: return &highest_of_columns<WindowTerms::products_of_floats>;
-    case WindowTerms::products_of_doubles: break;
+    case ExtractedTerms::doubles:
+    case ExtractedTerms::absolute_doubles: return &highest_of_columns<ExtractedTerms::doubles>;
+    case ExtractedTerms::floats:
+    case ExtractedTerms::absolute_floats: return &highest_of_columns<ExtractedTerms::floats>;
+    case ExtractedTerms::products_of_floats: return &highest_of_columns<ExtractedTerms::products_of_floats>;
+    case ExtractedTerms::products_of_doubles: break;
   }
   return nullptr;
 }
 
-AddToWindow add_to_window(WindowTerms terms, int levels) noexcept {
+AddByExtraction add_by_extraction(ExtractedTerms terms, int levels) noexcept {
   switch (terms) {
-    case WindowTerms::doubles:
-      return levels == 2 ? &WindowKernel<WindowTerms::doubles, 2>::sum : &WindowKernel<WindowTerms::doubles, 4>::sum;
-    case WindowTerms::floats:
-      return levels == 2 ? &WindowKernel<WindowTerms::floats, 2>::sum : &WindowKernel<WindowTerms::floats, 4>::sum;
-    case WindowTerms::products_of_floats:
-      return levels == 2 ? &WindowKernel<WindowTerms::products_of_floats, 2>::sum
-                         : &WindowKernel<WindowTerms::products_of_floats, 4>::sum;
-    case WindowTerms::products_of_doubles:
+    case ExtractedTerms::doubles:
+      return levels == 2 ? &ExtractionKernel<ExtractedTerms::doubles, 2>::sum
+                         : &ExtractionKernel<ExtractedTerms::doubles, 4>::sum;
+    case ExtractedTerms::floats:
+      return levels == 2 ? &ExtractionKernel<ExtractedTerms::floats, 2>::sum
+                         : &ExtractionKernel<ExtractedTerms::floats, 4>::sum;
+    case ExtractedTerms::products_of_floats:
+      return levels == 2 ? &ExtractionKernel<ExtractedTerms::products_of_floats, 2>::sum
+                         : &ExtractionKernel<ExtractedTerms::products_of_floats, 4>::sum;
+    case ExtractedTerms::products_of_doubles:
       if constexpr (has_fma)
-        return levels == 4 ? &WindowKernel<WindowTerms::products_of_doubles, 4>::sum : &NearProducts::sum;
+        return levels == 4 ? &ExtractionKernel<ExtractedTerms::products_of_doubles, 4>::sum : &NearProducts::sum;
       break;
-    case WindowTerms::absolute_doubles:
-      return levels == 2 ? &WindowKernel<WindowTerms::absolute_doubles, 2>::sum
-                         : &WindowKernel<WindowTerms::absolute_doubles, 4>::sum;
-    case WindowTerms::absolute_floats:
-      return levels == 2 ? &WindowKernel<WindowTerms::absolute_floats, 2>::sum
-                         : &WindowKernel<WindowTerms::absolute_floats, 4>::sum;
+    case ExtractedTerms::absolute_doubles:
+      return levels == 2 ? &ExtractionKernel<ExtractedTerms::absolute_doubles, 2>::sum
+                         : &ExtractionKernel<ExtractedTerms::absolute_doubles, 4>::sum;
+    case ExtractedTerms::absolute_floats:
+      return levels == 2 ? &ExtractionKernel<ExtractedTerms::absolute_floats, 2>::sum
+                         : &ExtractionKernel<ExtractedTerms::absolute_floats, 4>::sum;
   }
   return nullptr;
 }
 
-HighestExponent highest_exponent(WindowTerms terms) noexcept {
+HighestExponent highest_exponent(ExtractedTerms terms) noexcept {
   switch (terms) {
-    case WindowTerms::doubles: return &highest<WindowTerms::doubles>;
-    case WindowTerms::floats: return &highest<WindowTerms::floats>;
-    case WindowTerms::products_of_floats: return &highest<WindowTerms::products_of_floats>;
-    case WindowTerms::products_of_doubles: return &highest<WindowTerms::products_of_doubles>;
-    case WindowTerms::absolute_doubles: return &highest<WindowTerms::doubles>;
-    case WindowTerms::absolute_floats: return &highest<WindowTerms::floats>;
+    case ExtractedTerms::doubles: return &highest<ExtractedTerms::doubles>;
+    case ExtractedTerms::floats: return &highest<ExtractedTerms::floats>;
+    case ExtractedTerms::products_of_floats: return &highest<ExtractedTerms::products_of_floats>;
+    case ExtractedTerms::products_of_doubles: return &highest<ExtractedTerms::products_of_doubles>;
+    case ExtractedTerms::absolute_doubles: return &highest<ExtractedTerms::doubles>;
+    case ExtractedTerms::absolute_floats: return &highest<ExtractedTerms::floats>;
   }
   return nullptr;
 }
@@ -410,27 +412,28 @@ HWY_AFTER_NAMESPACE();
 #if !STEADFOLD_HIGHWAY || HWY_ONCE
 namespace steadfold::kernels {
 
-AddToWindow add_to_window(Target target, [[maybe_unused]] WindowTerms terms, [[maybe_unused]] int levels) noexcept {
-  using Choose = AddToWindow (*)(WindowTerms, int) noexcept;
-  const auto choose = pick<Choose>(target, STEADFOLD_EACH(add_to_window));
+AddByExtraction add_by_extraction(Target target, [[maybe_unused]] ExtractedTerms terms,
+                                  [[maybe_unused]] int levels) noexcept {
+  using Choose = AddByExtraction (*)(ExtractedTerms, int) noexcept;
+  const auto choose = pick<Choose>(target, STEADFOLD_EACH(add_by_extraction));
   return choose == nullptr ? nullptr : choose(terms, levels);
 }
 
-HighestExponent highest_exponent(Target target, [[maybe_unused]] WindowTerms terms) noexcept {
-  using Choose = HighestExponent (*)(WindowTerms) noexcept;
+HighestExponent highest_exponent(Target target, [[maybe_unused]] ExtractedTerms terms) noexcept {
+  using Choose = HighestExponent (*)(ExtractedTerms) noexcept;
   const auto choose = pick<Choose>(target, STEADFOLD_EACH(highest_exponent));
   return choose == nullptr ? nullptr : choose(terms);
 }
 
-AddColumnsToWindows add_columns_to_windows(Target target, [[maybe_unused]] WindowTerms terms,
-                                           [[maybe_unused]] int levels) noexcept {
-  using Choose = AddColumnsToWindows (*)(WindowTerms, int) noexcept;
-  const auto choose = pick<Choose>(target, STEADFOLD_EACH(add_columns_to_windows));
+AddColumnsByExtraction add_columns_by_extraction(Target target, [[maybe_unused]] ExtractedTerms terms,
+                                                 [[maybe_unused]] int levels) noexcept {
+  using Choose = AddColumnsByExtraction (*)(ExtractedTerms, int) noexcept;
+  const auto choose = pick<Choose>(target, STEADFOLD_EACH(add_columns_by_extraction));
   return choose == nullptr ? nullptr : choose(terms, levels);
 }
 
-HighestExponents highest_exponents(Target target, [[maybe_unused]] WindowTerms terms) noexcept {
-  using Choose = HighestExponents (*)(WindowTerms) noexcept;
+HighestExponents highest_exponents(Target target, [[maybe_unused]] ExtractedTerms terms) noexcept {
+  using Choose = HighestExponents (*)(ExtractedTerms) noexcept;
   const auto choose = pick<Choose>(target, STEADFOLD_EACH(highest_exponents));
   return choose == nullptr ? nullptr : choose(terms);
 }

@@ -8,7 +8,7 @@
 // Level i is a floating-point sum that starts at 1.5 2^(top - 44 i) and must stay within that binade, where it is a
 // multiple of its unit 2^(top - 44 i - 52). Adding a term loses the part of the term below the unit. This loss is known
 // without error, and is added to the next level. If no level left its binade and the last level lost nothing, the bit
-// patterns minus the bit patterns of the starts are the sum, in units.
+// patterns minus the bit patterns of the starts are the sum, in units. The levels cover the exponent range of the sums.
 //
 // A product of doubles is two terms: the rounded product, and its rounding error, which begins at level 1. If
 // magnitudes show that nothing is lost, no loss is computed, and other sums hold the errors.
@@ -25,28 +25,28 @@ namespace steadfold::kernels {
 
 using order::Count;
 
-inline constexpr int most_window_levels = 4;
+inline constexpr int most_levels = 4;
 
 /// The number of terms that are added or refused together; products of doubles: half of this number.
-inline constexpr Count window_block = 1024;
+inline constexpr Count extraction_block = 1024;
 
 /// The difference between the tops (binary exponents) of two levels. A level loses at most half a unit, 2^(top - 53),
 /// per term. There are at least two lanes, so a lane has at most 2^8 losses in a block. The losses add up to at most
 /// 2^(top - 45), half of a binade that is 44 lower.
-inline constexpr int window_step = 44;
+inline constexpr int level_step = 44;
 
-/// Sums at level i are in units of 2^window_unit(top, i).
-constexpr int window_unit(int top, int level) noexcept { return top - window_step * level - 52; }
+/// Sums at level i are in units of 2^level_unit(top, i).
+constexpr int level_unit(int top, int level) noexcept { return top - level_step * level - 52; }
 
 /// Returns a top at which the 2^8 terms of a lane, each below 2^(highest + 1), cannot leave the binade.
-constexpr int window_top(int highest) noexcept { return highest + 10; }
-inline constexpr int highest_window_top = 1022;
+constexpr int level_top_for(int highest) noexcept { return highest + 10; }
+inline constexpr int highest_level_top = 1022;
 /// Returns the lowest top at which the last level is a normal number. The level's unit is then the unit of subnormals,
 /// so it loses nothing.
-constexpr int lowest_window_top(int levels) noexcept { return -1022 + window_step * (levels - 1); }
+constexpr int lowest_level_top(int levels) noexcept { return -1022 + level_step * (levels - 1); }
 
 /// The terms that are added. Elements have one type and are contiguous, aligned or not.
-enum class WindowTerms : std::uint32_t {
+enum class ExtractedTerms : std::uint32_t {
   doubles,
   floats,
   products_of_floats,
@@ -58,38 +58,37 @@ enum class WindowTerms : std::uint32_t {
 /// Adds terms to the sums of the levels, block by block from the first term on. Returns the number of terms added: at
 /// most 65536, and less than `count` if the next block does not fit. `second` has the second factors of products and
 /// may be `first`.
-using AddToWindow = Count (*)(const void* first, const void* second, Count count, int top, std::int64_t* sums) noexcept;
+using AddByExtraction = Count (*)(const void* first, const void* second, Count count, int top,
+                                  std::int64_t* sums) noexcept;
 
 /// Returns floor(log2) of the largest of the absolute terms; 1024 if a term is infinite or NaN, -1023 if no term is
 /// normal.
 using HighestExponent = int (*)(const void* first, const void* second, Count count) noexcept;
 
 /// The fewest levels for terms. Products of doubles then write sums of all levels.
-constexpr int few_window_levels(WindowTerms terms) noexcept {
-  return terms == WindowTerms::products_of_doubles ? 3 : 2;
-}
+constexpr int few_levels(ExtractedTerms terms) noexcept { return terms == ExtractedTerms::products_of_doubles ? 3 : 2; }
 
-/// Returns the target's kernel, or null if it has none. `levels`: `most_window_levels`, or the fewest.
-AddToWindow add_to_window(Target target, WindowTerms terms, int levels) noexcept;
-HighestExponent highest_exponent(Target target, WindowTerms terms) noexcept;
+/// Returns the target's kernel, or null if it has none. `levels`: `most_levels`, or the fewest.
+AddByExtraction add_by_extraction(Target target, ExtractedTerms terms, int levels) noexcept;
+HighestExponent highest_exponent(Target target, ExtractedTerms terms) noexcept;
 
-/// The number of rows up to which no sum leaves a window with the top that window_top gives.
+/// The number of rows up to which no sum leaves its binade, with the top that level_top_for gives.
 inline constexpr Count most_rows_of_columns = 256;
 
-/// Input and output of AddColumnsToWindows: several columns at once, each with a separate window. Either all rows of a
-/// column fit its window, or the column has no sums.
-struct ColumnWindows {
-  // Input: top of each column's window, between lowest_window_top and highest_window_top.
+/// Input and output of AddColumnsByExtraction: several columns at once, each with a separate exponent range. Either all
+/// rows of a column fit its exponent range, or the column has no sums.
+struct ExtractedColumns {
+  // Input: top of each column's exponent range, between lowest_level_top and highest_level_top.
   EachColumn<std::int64_t> top;
-  std::array<EachColumn<std::int64_t>, most_window_levels> sums;  // output: sums of the columns, by level
-  EachColumn<std::int64_t> fits;                                  // output: 0 if a row of the column does not fit
+  std::array<EachColumn<std::int64_t>, most_levels> sums;  // output: sums of the columns, by level
+  EachColumn<std::int64_t> fits;                           // output: 0 if a row of the column does not fit
 };
-using AddColumnsToWindows = void (*)(const ColumnRows& rows, ColumnWindows& windows) noexcept;
+using AddColumnsByExtraction = void (*)(const ColumnRows& rows, ExtractedColumns& found) noexcept;
 /// Writes, for every column, the number that HighestExponent returns.
 using HighestExponents = void (*)(const ColumnRows& rows, EachColumn<std::int64_t>& exponents) noexcept;
 
 /// Returns the target's kernel; null if the target has no kernel, and for products of doubles.
-AddColumnsToWindows add_columns_to_windows(Target target, WindowTerms terms, int levels) noexcept;
-HighestExponents highest_exponents(Target target, WindowTerms terms) noexcept;
+AddColumnsByExtraction add_columns_by_extraction(Target target, ExtractedTerms terms, int levels) noexcept;
+HighestExponents highest_exponents(Target target, ExtractedTerms terms) noexcept;
 
 }  // namespace steadfold::kernels

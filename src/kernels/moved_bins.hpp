@@ -1,5 +1,5 @@
-// Moves the bins of groups of columns to higher windows. Files with kernels include this file once per instruction set.
-// Rank order: none. Cost: K operations per bin.
+// Moves the bins of groups of columns to higher bin ranges. Files with kernels include this file once per instruction
+// set. Rank order: none. Cost: K operations per bin.
 #if defined(STEADFOLD_KERNELS_MOVED_BINS) == defined(HWY_TARGET_TOGGLE)
 #ifdef STEADFOLD_KERNELS_MOVED_BINS
 #undef STEADFOLD_KERNELS_MOVED_BINS
@@ -39,7 +39,7 @@ HWY_INLINE V binades_of(V bins) {
   return hn::Add(hn::ShiftLeft<5>(bins), hn::ShiftLeft<3>(bins));
 }
 
-/// Returns the sums of some columns in one bin of windows that are `by` bins higher than the window of `sums`. In
+/// Returns the sums of some columns in one bin of bin ranges that are `by` bins higher than the bin range of `sums`. In
 /// `sums` the sums of a bin are followed by the sums of the bin below.
 template <int bin, class D>
 HWY_INLINE hn::Vec<D> moved(D d, const hn::TFromD<D>* sums, hn::Vec<D> by) {

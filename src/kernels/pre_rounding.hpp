@@ -3,7 +3,7 @@
 // Rank order: none. Cost: three operations per term. Source: Lapillonne & Peltekov 2013; the grid of Ahrens, Demmel &
 // Nguyen 2020.
 //
-// The largest term of a set decides which K bins the set has, and the quantum q of the lowest bin. The shares of a term
+// The largest term of a set decides which K bins the set has, and the quantum q of the lowest bin. The slices of a term
 // in these bins add up to the term rounded to a multiple of q, ties to even. So the sum of a set is the exact sum of
 // its terms, each rounded in this way.
 //

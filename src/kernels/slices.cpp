@@ -83,8 +83,8 @@ HWY_INLINE std::uint64_t sum_of_lanes(VI lanes) {
 }
 
 template <TermForm form, class T, int bin_count>
-std::uint64_t shares(const void* first, const void* second, Count count, double scale_by, const double* extractors,
-                     std::int64_t* sums) noexcept {
+std::uint64_t add_slices(const void* first, const void* second, Count count, double scale_by, const double* extractors,
+                         std::int64_t* sums) noexcept {
   const D d;
   const DI di;
   const Count lanes = hn::Lanes(d);
@@ -134,20 +134,20 @@ namespace steadfold::kernels {
 namespace {
 
 template <TermForm form, class T, int bin_count>
-Shares one_of(Target target) noexcept {
-  const Shares kernel = pick<Shares>(target, STEADFOLD_EACH(shares<form, T, bin_count>));
+AddSlices one_of(Target target) noexcept {
+  const AddSlices kernel = pick<AddSlices>(target, STEADFOLD_EACH(add_slices<form, T, bin_count>));
   return kernel != nullptr ? kernel : &reference<form, T, bin_count>;
 }
 
 }  // namespace
 
 template <class T>
-Shares shares(Target target, TermForm form, int bin_count) noexcept {
+AddSlices add_slices(Target target, TermForm form, int bin_count) noexcept {
   return of_form(form, bin_count, [=]<TermForm chosen, int bins>() { return one_of<chosen, T, bins>(target); });
 }
 
-template Shares shares<double>(Target, TermForm, int) noexcept;
-template Shares shares<float>(Target, TermForm, int) noexcept;
+template AddSlices add_slices<double>(Target, TermForm, int) noexcept;
+template AddSlices add_slices<float>(Target, TermForm, int) noexcept;
 
 }  // namespace steadfold::kernels
 #endif

@@ -14,17 +14,17 @@
 namespace steadfold::kernels {
 
 /// Multiplies each of `count` elements (aligned or not), or each product, by `scale`, squares it if `form` says so, and
-/// adds its shares, in quanta, to sums[0] (the top bin) and the sums below. extractors[i] is 1.5 * 2^52 quanta of bin
-/// i: adding it rounds to the bin's quantum, and leaves the share in the last bits. Returns the bits of the largest
+/// adds its slices, in quanta, to sums[0] (the top bin) and the sums below. extractors[i] is 1.5 * 2^52 quanta of bin
+/// i: adding it rounds to the bin's quantum, and leaves the slice in the last bits. Returns the bits of the largest
 /// magnitude among the elements (or products) before scaling; the bits of infinity, or more, if an element is not
-/// finite. If this magnitude does not fit the window of the bins, the sums are not valid. At most 2^23 terms may be
+/// finite. If this magnitude does not fit the bin range, the sums are not valid. At most 2^23 terms may be
 /// added before the sums are carried. Reads no other memory.
-using Shares = std::uint64_t (*)(const void* first, const void* second, order::Count count, double scale,
-                                 const double* extractors, std::int64_t* sums) noexcept;
+using AddSlices = std::uint64_t (*)(const void* first, const void* second, order::Count count, double scale,
+                                    const double* extractors, std::int64_t* sums) noexcept;
 
 /// Returns the kernel for elements of type T, float or double, and 2 to 4 bins. With 0 bins the kernel only finds the
 /// largest magnitude. Returns the reference if the target has no kernel.
 template <class T>
-Shares shares(Target target, TermForm form, int bin_count) noexcept;
+AddSlices add_slices(Target target, TermForm form, int bin_count) noexcept;
 
 }  // namespace steadfold::kernels

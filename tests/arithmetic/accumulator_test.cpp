@@ -202,7 +202,7 @@ TEST(Accumulator, RoundsTheRootAtTies) {
   EXPECT_GT(ties, 100);
 }
 
-/// Windows that hold a square of 54 bits, times a power of 4, and one unit more or less at any distance below.
+/// Digit ranges that hold a square of 54 bits, times a power of 4, and one unit more or less at any distance below.
 TEST(Accumulator, RoundsTheRootBesideTies) {
   std::mt19937_64 random(6);
   for (int i = 0; i < 20000; ++i) {
@@ -218,10 +218,10 @@ TEST(Accumulator, RoundsTheRootBesideTies) {
     const int change = static_cast<int>(random() % 3) - 1;
     const auto distance = static_cast<unsigned>(random() % 321);
     words[distance / 32] += change * (std::int64_t{1} << (distance % 32));
-    DigitWindow window;
-    make_window(words, 0, window);
+    DigitRange range;
+    make_digit_range(words, 0, range);
     // The square stands at 2^(320 + shift): an even exponent gives the root at 2^0.
-    const double result = rounded_root<double>(no_flags, 1, leading(window, -320 - static_cast<int>(shift)));
+    const double result = rounded_root<double>(no_flags, 1, leading(range, -320 - static_cast<int>(shift)));
     const std::uint64_t even = (root & 2) == 0 ? root - 1 : root + 1;
     const std::uint64_t expected = (root & 1) == 0 ? root : change == 0 ? even : change > 0 ? root + 1 : root - 1;
     ASSERT_TRUE(same_bits(result, static_cast<double>(expected))) << "seed 6, case " << i;
@@ -290,12 +290,12 @@ TEST(Accumulator, RoundsMeansOnce) {
 }
 
 TEST(Accumulator, DividesByAnyNumberOfRows) {
-  DigitWindow window;
+  DigitRange range;
   const std::array<std::int64_t, 1> one = {1};
-  make_window(one, 0, window);  // the sum 1
+  make_digit_range(one, 0, range);  // the sum 1
   for (const Count rows : {Count{1}, Count{3}, (Count{1} << 32) + 1, (Count{1} << 53) + 1, ~Count{0} >> 1, ~Count{0}}) {
     const long double quotient = 1.0L / static_cast<long double>(rows);  // 64 bits, so that no tie is hidden
-    EXPECT_TRUE(same_bits(rounded_mean<double>(no_flags, rows, leading(window, 0)), static_cast<double>(quotient)))
+    EXPECT_TRUE(same_bits(rounded_mean<double>(no_flags, rows, leading(range, 0)), static_cast<double>(quotient)))
         << rows;
   }
 }

@@ -124,7 +124,7 @@ void expect_all() {
 TEST(Alone, ValuesOfDoublesAreThoseOfThePartial) { expect_all<double>(); }
 TEST(Alone, ValuesOfFloatsAreThoseOfThePartial) { expect_all<float>(); }
 
-/// Windows and pairs that fitted the last round are tried on the next, which may be larger or smaller.
+/// Exponent ranges and double-doubles that fitted the last round are tried on the next, which may be larger or smaller.
 TEST(Alone, RoundsOfOtherMagnitudesAreIndependent) {
   std::mt19937_64 random(42);
   for (const Kind& kind : kinds_of<double>(1)) {

@@ -152,7 +152,7 @@ void expect_one_record(Operation operation, int bin_count, std::uint64_t seed) {
   EXPECT_EQ(parts[0], whole) << name_of(operation) << ", seed " << seed << ", rows " << rows;
 }
 
-/// Two workers that both begin with the window of all.
+/// Two workers that both begin with the bin range of all.
 template <class Element>
 void expect_record_of_both_sweeps(Operation operation, int bin_count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -381,39 +381,39 @@ TEST(Binned, BlocksOfAnySizeAreCarried) {
   }
 }
 
-/// A random number: its magnitude, or its square's, is near the smallest one that needs this window, at most `below`
+/// A random number: its magnitude, or its square's, is near the smallest one that needs this top bin, at most `below`
 /// binades under it. One in 64 is a zero.
 template <class Element>
-Element near_a_window(std::mt19937_64& random, int window, int below, bool is_squared) {
+Element near_a_top(std::mt19937_64& random, int top, int below, bool is_squared) {
   if (random() % 64 == 0) return random() % 2 == 0 ? Element{0} : -Element{0};
-  const int exponent = -1074 + (is_squared ? 20 : 40) * window - 1 -
-                       static_cast<int>(random() % (static_cast<std::uint64_t>(below) + 1));
+  const int exponent =
+      -1074 + (is_squared ? 20 : 40) * top - 1 - static_cast<int>(random() % (static_cast<std::uint64_t>(below) + 1));
   const Element factor = random() % 2 == 0 ? Element{1} : Element{2} - std::numeric_limits<Element>::epsilon();
   const Element magnitude = std::ldexp(factor, std::max(exponent, -1074));
   return random() % 2 == 0 ? magnitude : -magnitude;
 }
 
-/// Columns that come together take the windows of their neighbours for their own until they know better: records are
+/// Columns that come together take the bin ranges of their neighbours for their own until they know better: records are
 /// those of columns that come one by one, whatever stands beside them, and whatever the others expected.
 template <class Element>
-void expect_own_windows(Operation operation, int bin_count, std::uint64_t seed) {
+void expect_own_bin_ranges(Operation operation, int bin_count, std::uint64_t seed) {
   constexpr Count columns = 43;
   std::mt19937_64 random(seed);
   const auto sweep = random() % 2 == 0 ? Sweep::single_sweep : Sweep::double_sweep;
   const auto kind = make_binned(operation, type_of<Element>, Type::f64, bin_count, sweep, columns);
   const std::unique_ptr<Builder> together = kind->builder(), apart = kind->builder();
   const bool is_squared = operation == Operation::norm2;
-  constexpr int lowest = std::is_same_v<Element, float> ? 24 : 1;  // of a window that such elements have
+  constexpr int lowest = std::is_same_v<Element, float> ? 24 : 1;  // of a top bin that such elements have
   const int usual =
       (is_squared ? 2 : 1) * lowest + static_cast<int>(random() % (lowest > 1 || random() % 2 == 0 ? 4 : 20));
   const auto draw = [&](Count rows) {
     std::vector<Element> x(rows * columns);
     for (Count begin = 0; begin < columns; begin += 8) {
-      const int window = usual + (random() % 4 == 0 ? static_cast<int>(random() % 5) - 2 : 0);
+      const int top = usual + (random() % 4 == 0 ? static_cast<int>(random() % 5) - 2 : 0);
       const int below = random() % 2 == 0 ? 0 : static_cast<int>(random() % 3);
       for (Count i = begin; i < std::min(begin + 8, columns); ++i)
         for (Count row = 0; row < rows; ++row)
-          x[row * columns + i] = near_a_window<Element>(random, std::max(window, 1), below, is_squared);
+          x[row * columns + i] = near_a_top<Element>(random, std::max(top, 1), below, is_squared);
     }
     return x;
   };
@@ -445,15 +445,15 @@ void expect_own_windows(Operation operation, int bin_count, std::uint64_t seed) 
   }
 }
 
-TEST(Binned, WindowsOfColumnsAreTheirOwn) {
+TEST(Binned, BinRangesOfColumnsAreTheirOwn) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed)
-    ASSERT_NO_FATAL_FAILURE(expect_own_windows<double>(Operation::sum, 3, seed));
+    ASSERT_NO_FATAL_FAILURE(expect_own_bin_ranges<double>(Operation::sum, 3, seed));
   for (const Operation operation : {Operation::sum, Operation::dot, Operation::norm2})
     for (const int bin_count : {2, 3, 4})
       for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         SCOPED_TRACE(std::string(name_of(operation)) + " in " + std::to_string(bin_count) + " bins");
-        ASSERT_NO_FATAL_FAILURE(expect_own_windows<double>(operation, bin_count, seed));
-        ASSERT_NO_FATAL_FAILURE(expect_own_windows<float>(operation, bin_count, seed));
+        ASSERT_NO_FATAL_FAILURE(expect_own_bin_ranges<double>(operation, bin_count, seed));
+        ASSERT_NO_FATAL_FAILURE(expect_own_bin_ranges<float>(operation, bin_count, seed));
       }
 }
 

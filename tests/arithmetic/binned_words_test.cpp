@@ -33,7 +33,7 @@ std::unique_ptr<PartialKind> kind_of(Operation operation, int bin_count, Count c
   return make_binned(operation, binned_type<Element>, binned_type<Element>, bin_count, sweep, columns);
 }
 
-/// Every column has exponents of its own, so windows differ from column to column. Some rows cancel others.
+/// Every column has exponents of its own, so bin ranges differ from column to column. Some rows cancel others.
 template <class Element>
 Data<Element> columns_apart(std::mt19937_64& random, Count rows, Count columns, bool special) {
   using Limits = std::numeric_limits<Element>;
@@ -183,7 +183,7 @@ Words times(const Words& words, std::int64_t ranks) {
 }
 
 /// Rows that changed between the two sweeps, say, on one rank and in one column.
-TEST(BinnedWords, OfDifferentWindowsAreAMismatch) {
+TEST(BinnedWords, OfDifferentBinRangesAreAMismatch) {
   const auto kind = kind_of<double>(Operation::sum, 3, 4);
   const auto record_of = [&](double third) {
     const std::vector<double> x = {1, 0x1p300, third, 0};

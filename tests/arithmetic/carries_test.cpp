@@ -41,10 +41,11 @@ TEST_P(Carries, ComeBeforeAWordOfTheAccumulatorOverflows) {
   }
 }
 
-/// Blocks that fit no window come first, so that windows are not looked for where the heavy ones follow.
+/// Blocks that fit no exponent range come first, so that exponent ranges are not looked for where the heavy ones
+/// follow.
 TEST_P(Carries, ComeBeforeDigitsOverflow) {
-  constexpr Count hostile_rows = Count{64} * kernels::window_block;
-  constexpr Count heavy_rows = Count{40} * kernels::window_block;
+  constexpr Count hostile_rows = Count{64} * kernels::extraction_block;
+  constexpr Count heavy_rows = Count{40} * kernels::extraction_block;
   for (const double sign : {1.0, -1.0}) {
     std::vector<double> x(hostile_rows + heavy_rows, sign * heaviest);
     for (Count i = 0; i < hostile_rows; ++i) x[i] = (i % 4 < 2 ? 0x1p900 : 0x1p-900) * (i % 2 == 0 ? 1 : -1);
@@ -56,9 +57,9 @@ TEST_P(Carries, ComeBeforeDigitsOverflow) {
 
 STEADFOLD_EVERY_TARGET(Carries);
 
-/// Ties at half a quantum of the top bin leave the largest share there is, 2^39 quanta, to the bin below: of 2^24 of
+/// Ties at half a quantum of the top bin leave the largest slice there is, 2^39 quanta, to the bin below: of 2^24 of
 /// them a sum in 64 bits has no place.
-TEST(CarriesOfBins, ComeBeforeASumOfSharesOverflows) {
+TEST(CarriesOfBins, ComeBeforeASumOfSlicesOverflows) {
   constexpr Count rows = (Count{1} << 24) + 64;
   for (const float sign : {1.0F, -1.0F}) {
     const float largest = 0x1p44F;  // its bin counts multiples of 2^6

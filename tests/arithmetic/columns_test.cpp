@@ -1,5 +1,5 @@
 // Rows of several columns give what every column gives by itself, and what they give one row at a time, byte by byte:
-// ordinary columns between hostile ones, windows that move in the middle, rows at any stride. Seeds are printed.
+// ordinary columns between hostile ones, ranges that move in the middle, rows at any stride. Seeds are printed.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -81,8 +81,8 @@ T element(std::mt19937_64& random, Count row, Count column) {
     case 1: return wide_value<T>(random);
     case 2: return random() % 64 == 0 ? Limits::quiet_NaN() : near(3);
     case 3: return near(Limits::min_exponent + 4);                                   // subnormals among them
-    case 4: return near(Limits::max_exponent - 20);                                  // sums beyond any window
-    case 5: return near(row < 140 ? -20 : row < 150 ? 60 : row % 2 == 0 ? -60 : 0);  // windows move
+    case 4: return near(Limits::max_exponent - 20);                                  // sums beyond any range
+    case 5: return near(row < 140 ? -20 : row < 150 ? 60 : row % 2 == 0 ? -60 : 0);  // ranges move
     case 6: return T{-0.0};
     case 7: return row == 200 ? Limits::infinity() : near(1);
     case 8: return row % 3 == 0 ? near(-50) : near(50);  // more than two levels

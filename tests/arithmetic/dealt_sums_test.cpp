@@ -301,7 +301,7 @@ TEST(DealtSums, HaveShortRecords) {
   }
 }
 
-/// The largest shares there are: words are carried every 2^22 terms.
+/// The largest slices there are: words are carried every 2^22 terms.
 TEST(DealtSums, CarryFullBins) {
   std::mt19937_64 random(1);
   Dealt<float, double> dealt{.columns = 2, .bins = 2};

@@ -175,7 +175,7 @@ TEST(KeptBytes, RefusalsSayWhy) {
 
 /// Of -2^2175 there is a state, of -2^2175 - 1 and of 2^2175 none: nor of more digits.
 TEST(KeptBytes, AtTheEndOfTheDigits) {
-  const auto of_window = [](unsigned lowest, unsigned negative, const std::vector<std::uint32_t>& digits) {
+  const auto of_digit_range = [](unsigned lowest, unsigned negative, const std::vector<std::uint32_t>& digits) {
     Bytes bytes = file(*ExactState::make(shapes[0]));
     bytes.resize(24 + 8 + 1);
     for (const unsigned number : {lowest, static_cast<unsigned>(digits.size()), negative})
@@ -186,18 +186,18 @@ TEST(KeptBytes, AtTheEndOfTheDigits) {
     mend(bytes);
     return read(bytes) != nullptr;
   };
-  EXPECT_TRUE(of_window(67, 0, {0x7FFFFFFF}));
-  EXPECT_FALSE(of_window(67, 0, {0x80000000}));
-  EXPECT_TRUE(of_window(67, 1, {0x80000000}));
-  EXPECT_FALSE(of_window(67, 1, {0x7FFFFFFF}));
-  EXPECT_FALSE(of_window(66, 1, {0xFFFFFFFF, 0x7FFFFFFF}));
-  EXPECT_FALSE(of_window(68, 0, {1}));
-  EXPECT_FALSE(of_window(68, 1, {}));
-  EXPECT_TRUE(of_window(67, 1, {}));
-  EXPECT_FALSE(of_window(3, 0, {0, 1})) << "a digit that could be left out";
-  EXPECT_FALSE(of_window(3, 0, {1, 0}));
-  EXPECT_FALSE(of_window(3, 1, {1, 0xFFFFFFFF}));
-  EXPECT_FALSE(of_window(3, 0, {}));
+  EXPECT_TRUE(of_digit_range(67, 0, {0x7FFFFFFF}));
+  EXPECT_FALSE(of_digit_range(67, 0, {0x80000000}));
+  EXPECT_TRUE(of_digit_range(67, 1, {0x80000000}));
+  EXPECT_FALSE(of_digit_range(67, 1, {0x7FFFFFFF}));
+  EXPECT_FALSE(of_digit_range(66, 1, {0xFFFFFFFF, 0x7FFFFFFF}));
+  EXPECT_FALSE(of_digit_range(68, 0, {1}));
+  EXPECT_FALSE(of_digit_range(68, 1, {}));
+  EXPECT_TRUE(of_digit_range(67, 1, {}));
+  EXPECT_FALSE(of_digit_range(3, 0, {0, 1})) << "a digit that could be left out";
+  EXPECT_FALSE(of_digit_range(3, 0, {1, 0}));
+  EXPECT_FALSE(of_digit_range(3, 1, {1, 0xFFFFFFFF}));
+  EXPECT_FALSE(of_digit_range(3, 0, {}));
 }
 
 // --- messages --------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // Accumulators with the kernels of every target against the reference, digit by digit, and against MPFR: data that fits
-// a window, data that moves between windows, data that fits none, and products at both ends of the range.
+// an exponent range, data that moves between exponent ranges, data that fits none, and products at both ends of the
+// range.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -94,16 +95,16 @@ struct Sum {
     all.add_rows(reinterpret_cast<const std::byte*>(x), reinterpret_cast<const std::byte*>(y), count, sizeof(Element));
   }
   std::vector<std::uint32_t> digits() const {
-    arithmetic::DigitWindow window;
-    all.window(window);
-    std::vector<std::uint32_t> found = {static_cast<std::uint32_t>(window.lowest),
-                                        static_cast<std::uint32_t>(window.negative), all.flags()};
-    found.insert(found.end(), window.digits.begin(), window.digits.begin() + window.count);
+    arithmetic::DigitRange range;
+    all.digit_range(range);
+    std::vector<std::uint32_t> found = {static_cast<std::uint32_t>(range.lowest),
+                                        static_cast<std::uint32_t>(range.negative), all.flags()};
+    found.insert(found.end(), range.digits.begin(), range.digits.begin() + range.count);
     return found;
   }
 };
 
-class Windows : public EveryTarget {
+class Extraction : public EveryTarget {
  protected:
   template <class Element, int factors>
   void expect_reference(const Data& data, const Data& other, std::uint64_t seed) {
@@ -123,7 +124,7 @@ class Windows : public EveryTarget {
   }
 
  private:
-  /// Rows that come alone, whose digits are not added if a window holds them.
+  /// Rows that come alone, whose digits are not added if an exponent range holds them.
   template <class Element, int factors>
   void expect_alone(const Element* x, const Element* y, Count count, const Sum<Element, factors>& expected) {
     Accumulator<Element, factors> alone(GetParam());
@@ -138,19 +139,19 @@ class Windows : public EveryTarget {
   }
 };
 
-TEST_P(Windows, HoldSumsOfDoubles) {
+TEST_P(Extraction, HoldSumsOfDoubles) {
   for (const Data& data : all_data()) expect_reference<double, 1>(data, data, 21);
 }
-TEST_P(Windows, HoldSumsOfFloats) {
+TEST_P(Extraction, HoldSumsOfFloats) {
   for (const Data& data : all_data()) expect_reference<float, 1>(data, data, 22);
 }
-TEST_P(Windows, HoldProductsOfDoubles) {
+TEST_P(Extraction, HoldProductsOfDoubles) {
   for (std::size_t i = 0; i < all_data().size(); ++i) {
     expect_reference<double, 2>(all_data()[i], all_data()[i], 23);
     expect_reference<double, 2>(all_data()[i], all_data()[(7 * i + 3) % all_data().size()], 24);
   }
 }
-TEST_P(Windows, HoldProductsOfFloats) {
+TEST_P(Extraction, HoldProductsOfFloats) {
   for (std::size_t i = 0; i < all_data().size(); ++i)
     expect_reference<float, 2>(all_data()[i], all_data()[(5 * i + 2) % all_data().size()], 25);
 }
@@ -173,14 +174,14 @@ void expect_absolute(Target target, const Data& data, std::uint64_t seed) {
   }
 }
 
-TEST_P(Windows, HoldAbsoluteValues) {
+TEST_P(Extraction, HoldAbsoluteValues) {
   for (const Data& data : all_data()) {
     expect_absolute<double>(GetParam(), data, 29);
     expect_absolute<float>(GetParam(), data, 30);
   }
 }
 
-TEST_P(Windows, LoseNothingOfProductsAtTheEndsOfTheRange) {
+TEST_P(Extraction, LoseNothingOfProductsAtTheEndsOfTheRange) {
   const double small = std::ldexp(1 + 0x1p-52, -530);
   const std::vector<std::pair<double, double>> hostile = {{small, small},
                                                           {0x1p600, 0x1p600},
@@ -203,7 +204,7 @@ TEST_P(Windows, LoseNothingOfProductsAtTheEndsOfTheRange) {
 
 /// Products by 2^-35 beside a product by 1: each leaves half a unit and its rounding error, nearly another half, to the
 /// third level, all with one sign, which is the most that levels below the second can be given.
-TEST_P(Windows, HoldProductsThatLoseTheMostOnOneSide) {
+TEST_P(Extraction, HoldProductsThatLoseTheMostOnOneSide) {
   Random random(29);
   double a = 0, b = 0;
   const auto loses_the_most = [&] {
@@ -216,7 +217,7 @@ TEST_P(Windows, HoldProductsThatLoseTheMostOnOneSide) {
     b = 1 + static_cast<double>(random() >> 12) * 0x1p-52;
   } while (!loses_the_most());
   std::vector<double> x(5000, a), y(5000, b);
-  for (std::size_t i = 0; i < x.size(); i += kernels::window_block) x[i] = y[i] = 1;
+  for (std::size_t i = 0; i < x.size(); i += kernels::extraction_block) x[i] = y[i] = 1;
   const Sum<double, 2> expected(Target::scalar, x.data(), y.data(), x.size(), x.size());
   const Sum<double, 2> found(GetParam(), x.data(), y.data(), x.size(), x.size());
   EXPECT_EQ(found.digits(), expected.digits());
@@ -224,8 +225,8 @@ TEST_P(Windows, HoldProductsThatLoseTheMostOnOneSide) {
 
 /// Products between 2 and 4, or 0. Only the product at `place` is between 2^exponent and 2^(exponent + 1).
 struct NearProducts {
-  static constexpr int top = kernels::window_top(1);
-  static constexpr int lowest = top - kernels::window_step;  // the least magnitude that few levels hold
+  static constexpr int top = kernels::level_top_for(1);
+  static constexpr int lowest = top - kernels::level_step;  // the least magnitude that few levels hold
   std::vector<double> x, y;
 
   /// `is_long`: the product has 105 bits, otherwise it has 53.
@@ -237,14 +238,14 @@ struct NearProducts {
   }
   Sum<double, 2> sum(Target target) const { return {target, x.data(), y.data(), x.size(), x.size()}; }
   /// The number of products that the kernel adds.
-  Count added(kernels::AddToWindow add) const {
-    std::array<std::int64_t, kernels::most_window_levels> sums{};
+  Count added(kernels::AddByExtraction add) const {
+    std::array<std::int64_t, kernels::most_levels> sums{};
     return add(x.data(), y.data(), x.size(), top, sums.data());
   }
 };
 
-TEST_P(Windows, HoldNearProductsInFewLevels) {
-  const auto add = kernels::add_to_window(GetParam(), kernels::WindowTerms::products_of_doubles, 3);
+TEST_P(Extraction, HoldNearProductsInFewLevels) {
+  const auto add = kernels::add_by_extraction(GetParam(), kernels::ExtractedTerms::products_of_doubles, 3);
   for (const Count count : {Count{37}, Count{512}, Count{800}}) {
     for (Count place = 0; place < count; place += count < 100 ? 1 : 31) {
       for (const int kind : {0, 1, 2, 3}) {
@@ -262,7 +263,7 @@ TEST_P(Windows, HoldNearProductsInFewLevels) {
 }
 
 /// Two large products that cancel: the sums leave their binades between them, and come back.
-TEST_P(Windows, RefuseProductsThatAreTooLargeForAWhile) {
+TEST_P(Extraction, RefuseProductsThatAreTooLargeForAWhile) {
   for (const int exponent : {12, 60, 500}) {
     for (const Count apart : {4, 8, 16}) {
       NearProducts products(5000, 3000, exponent, false, false);
@@ -274,20 +275,20 @@ TEST_P(Windows, RefuseProductsThatAreTooLargeForAWhile) {
 }
 
 /// After a product that few levels do not hold, only some products get more levels.
-TEST_P(Windows, TryFewLevelsAgain) {
+TEST_P(Extraction, TryFewLevelsAgain) {
   const NearProducts products(40000, 700, NearProducts::lowest - 20, true, false);
-  arithmetic::WindowFinder finder(kernels::WindowTerms::products_of_doubles, GetParam());
+  arithmetic::ExponentRangeFinder finder(kernels::ExtractedTerms::products_of_doubles, GetParam());
   std::vector<Count> counts;
   for (Count done = 0; done < products.x.size(); done += counts.back()) {
     counts.push_back(finder.add(&products.x[done], &products.y[done], products.x.size() - done).count);
     if (counts.back() == 0) return;  // the target has no kernel
   }
   ASSERT_EQ(counts.size(), 4u);  // the last call ends at its most products
-  EXPECT_EQ(counts[1], 2 * kernels::window_block);
+  EXPECT_EQ(counts[1], 2 * kernels::extraction_block);
 }
 
 #ifdef STEADFOLD_HAVE_MPFR
-TEST_P(Windows, RoundAsMpfrDoes) {
+TEST_P(Extraction, RoundAsMpfrDoes) {
   for (const Data& data : all_data()) {
     if (data.name.starts_with("now and then")) continue;
     Random random(26);
@@ -310,20 +311,20 @@ TEST_P(Windows, RoundAsMpfrDoes) {
 }
 #endif
 
-/// Proves which way was taken: what fits windows is not added one by one, and the other way round.
-TEST_P(Windows, AreUsedWhereTheyFit) {
+/// Proves which way was taken: what fits exponent ranges is not added one by one, and the other way round.
+TEST_P(Extraction, AreUsedWhereTheyFit) {
   Random random(27);
   const auto near = made<double>(all_data()[0], random, 5000);
   const auto far = made<double>(all_data()[6], random, 5000);
-  arithmetic::WindowFinder finder(kernels::WindowTerms::doubles, GetParam());
+  arithmetic::ExponentRangeFinder finder(kernels::ExtractedTerms::doubles, GetParam());
   EXPECT_EQ(finder.add(near.data(), nullptr, near.size()).count, GetParam() == Target::scalar ? 0 : near.size());
   EXPECT_EQ(finder.add(far.data(), nullptr, far.size()).count, 0u);
 }
 
-STEADFOLD_EVERY_TARGET(Windows);
+STEADFOLD_EVERY_TARGET(Extraction);
 
 /// The control: plain addition does depend on the order of these data.
-TEST(WindowsControl, PlainSumsDiffer) {
+TEST(ExtractionControl, PlainSumsDiffer) {
   Random random(28);
   const auto x = made<double>(all_data()[0], random, 5000);
   double up = 0, down = 0;

@@ -1,4 +1,4 @@
-// Groups of columns that share one unit: the same sums, bytes and roundings as windows of digits, one by one.
+// Groups of columns that share one unit: the same sums, bytes and roundings as digit ranges, one by one.
 #include "arithmetic/exact/narrow_group.hpp"
 
 #include <gtest/gtest.h>
@@ -16,19 +16,19 @@ using namespace exact_records;
 
 constexpr std::size_t lanes = NarrowGroup::most_columns;
 
-/// value 2^(32 digit) as a window, by the digits themselves.
-DigitWindow window_of(Int128 value, int digit) {
+/// value 2^(32 digit) as a digit range, by the digits themselves.
+DigitRange digit_range_of(Int128 value, int digit) {
   std::vector<std::int64_t> words(static_cast<std::size_t>(digit), 0);
   for (int i = 0; i < 3; ++i, value >>= 32) words.push_back(static_cast<std::uint32_t>(value));
   words.push_back(static_cast<std::int64_t>(value));
-  DigitWindow window;
-  make_window(words, 0, window);
-  return window;
+  DigitRange range;
+  make_digit_range(words, 0, range);
+  return range;
 }
 
-std::string text(const DigitWindow& window) {
-  std::string all = std::to_string(window.lowest) + (window.negative ? " -" : " +");
-  for (int i = 0; i < window.count; ++i) all += " " + std::to_string(window.digits[static_cast<std::size_t>(i)]);
+std::string text(const DigitRange& range) {
+  std::string all = std::to_string(range.lowest) + (range.negative ? " -" : " +");
+  for (int i = 0; i < range.count; ++i) all += " " + std::to_string(range.digits[static_cast<std::size_t>(i)]);
   return all;
 }
 
@@ -45,14 +45,14 @@ Int128 number(std::mt19937_64& random, unsigned most_bits) {
   }
 }
 
-TEST(NarrowGroup, AddsAsWindowsDoOrChangesNothing) {
+TEST(NarrowGroup, AddsAsDigitRangesDoOrChangesNothing) {
   int added = 0;
   int refused = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
     NarrowGroup group;
-    std::array<DigitWindow, lanes> expected;
+    std::array<DigitRange, lanes> expected;
     const auto most_bits = static_cast<unsigned>(random() % 127 + 1);
     const int spread = static_cast<int>(random() % 5 + 1);
     for (int i = 0; i < 60; ++i) {
@@ -62,18 +62,18 @@ TEST(NarrowGroup, AddsAsWindowsDoOrChangesNothing) {
       const bool fits = group.add(lane, value, digit);
       ++(fits ? added : refused);
       if (fits) {
-        DigitWindow sum;
-        add_windows(expected[lane], window_of(value, digit), sum);
+        DigitRange sum;
+        add_digit_ranges(expected[lane], digit_range_of(value, digit), sum);
         expected[lane] = sum;
       }
-      DigitWindow found;
+      DigitRange found;
       for (std::size_t each = 0; each < lanes; ++each) {
-        group.window(each, found);
+        group.digit_range(each, found);
         ASSERT_EQ(text(found), text(expected[each])) << "column " << each << ", step " << i;
       }
     }
     NarrowGroup again;
-    ASSERT_TRUE(again.set_windows(expected));
+    ASSERT_TRUE(again.set_digit_ranges(expected));
     EXPECT_EQ(again.trim(), group.trim());
     EXPECT_EQ(again.lowest(), group.lowest());
     for (std::size_t lane = 0; lane < lanes; ++lane) EXPECT_TRUE(again.value(lane) == group.value(lane));
@@ -89,13 +89,13 @@ TEST(NarrowGroup, TakesLargerUnitsWhenThereIsNoRoom) {
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(group.add(1, large, 10)) << i;
   EXPECT_TRUE(group.add(2, 1, 12));
   EXPECT_FALSE(group.add(2, 1, 9)) << "no unit has room for all";
-  DigitWindow sum;
-  group.window(1, sum);
-  EXPECT_EQ(text(sum), text(window_of((large >> 64) * 1000, 12)));
+  DigitRange sum;
+  group.digit_range(1, sum);
+  EXPECT_EQ(text(sum), text(digit_range_of((large >> 64) * 1000, 12)));
 }
 
-/// Where there is room for the sum in common units, it is found: windows say whether there is.
-TEST(NarrowGroup, SumsAreThoseOfWindows) {
+/// Where there is room for the sum in common units, it is found: digit ranges say whether there is.
+TEST(NarrowGroup, SumsAreThoseOfDigitRanges) {
   int found = 0;
   int refused = 0;
   for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
@@ -109,11 +109,11 @@ TEST(NarrowGroup, SumsAreThoseOfWindows) {
       if (random() % 2 == 0) each.trim();
       if (random() % 16 == 0) each.clear();
     }
-    std::array<DigitWindow, lanes> sums;
+    std::array<DigitRange, lanes> sums;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      std::array<DigitWindow, 2> windows;
-      for (std::size_t i = 0; i < 2; ++i) operands[i].window(lane, windows[i]);
-      add_windows(windows[0], windows[1], sums[lane]);
+      std::array<DigitRange, 2> ranges;
+      for (std::size_t i = 0; i < 2; ++i) operands[i].digit_range(lane, ranges[i]);
+      add_digit_ranges(ranges[0], ranges[1], sums[lane]);
     }
     NarrowGroup sum;
     if (!sum.set_sum(operands[0], operands[1])) {
@@ -121,9 +121,9 @@ TEST(NarrowGroup, SumsAreThoseOfWindows) {
       continue;
     }
     ++found;
-    DigitWindow one;
+    DigitRange one;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      sum.window(lane, one);
+      sum.digit_range(lane, one);
       EXPECT_EQ(text(one), text(sums[lane])) << "column " << lane;
     }
   }
@@ -171,7 +171,7 @@ Data<Element> near_data(std::mt19937_64& random, Count rows, Count columns, int 
   return data;
 }
 
-/// The words of a record are windows of digits, each made by itself, and what is written of them is the record again.
+/// The words of a record are digit ranges, each made by itself, and what is written of them is the record again.
 /// Both forms of groups occur.
 TEST(NarrowGroup, RecordsDependOnTheSumsAlone) {
   std::size_t shortest = ~std::size_t{0};

@@ -9,23 +9,23 @@
 namespace steadfold::test::natural_test {
 namespace {
 
-using arithmetic::DigitWindow;
+using arithmetic::DigitRange;
 using arithmetic::Leading;
 using arithmetic::Natural;
 using arithmetic::Uint128;
 
-DigitWindow window_of(Uint128 value, int lowest = 0, bool negative = false) {
+DigitRange digit_range_of(Uint128 value, int lowest = 0, bool negative = false) {
   std::vector<std::int64_t> words;
   for (; value != 0; value >>= 32) words.push_back(static_cast<std::uint32_t>(value));
   if (negative)
     for (std::int64_t& word : words) word = -word;
-  DigitWindow window;
-  make_window(words, lowest, window);
-  return window;
+  DigitRange range;
+  make_digit_range(words, lowest, range);
+  return range;
 }
 
-/// Where windows end in zeros, so that the divisor's lowest digit is not always the first.
-Natural as_natural(Uint128 value) { return Natural(window_of(value)); }
+/// Where digit ranges end in zeros, so that the divisor's lowest digit is not always the first.
+Natural as_natural(Uint128 value) { return Natural(digit_range_of(value)); }
 
 /// The quotient's first bits by 128-bit division: exact where `value` is the dividend of `divisor`.
 void expect_quotient(const Leading& found, Uint128 value, Uint128 divisor) {
@@ -61,9 +61,9 @@ TEST(Naturals, AreDividedAsSmallIntegersAre) {
     Uint128 value = random_bits(random, 127) | Uint128{1} << 126;
     if (seed % 3 == 1) value = value / divisor * divisor;
     if (value < divisor) continue;
-    const Natural natural(window_of(value));
+    const Natural natural(digit_range_of(value));
     expect_quotient(natural.divided_by(as_natural(divisor), 0), value, divisor);
-    expect_quotient(Natural(window_of(value, 0, true)).divided_by(as_natural(divisor), 0), value, divisor);
+    expect_quotient(Natural(digit_range_of(value, 0, true)).divided_by(as_natural(divisor), 0), value, divisor);
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -75,12 +75,12 @@ TEST(Naturals, SayWhetherABitFollows) {
     std::vector<std::int64_t> words(static_cast<std::size_t>(behind) + 6);
     for (int i = 0; i < 4; ++i)
       words[static_cast<std::size_t>(behind + 2 + i)] = static_cast<std::uint32_t>(half >> (32 * i));
-    DigitWindow window;
-    make_window(words, 0, window);
-    EXPECT_FALSE(Natural(window).divided_by(Natural(1), 0).sticky);
+    DigitRange range;
+    make_digit_range(words, 0, range);
+    EXPECT_FALSE(Natural(range).divided_by(Natural(1), 0).sticky);
     words[0] = 1;
-    make_window(words, 0, window);
-    EXPECT_TRUE(Natural(window).divided_by(Natural(1), 0).sticky);
+    make_digit_range(words, 0, range);
+    EXPECT_TRUE(Natural(range).divided_by(Natural(1), 0).sticky);
   }
 }
 
@@ -97,10 +97,10 @@ TEST(Naturals, AreMultipliedAddedAndSubtracted) {
       leading.exponent -= 32 * digits;
       return leading;
     };
-    const Natural natural(window_of(large, lowest));
+    const Natural natural(digit_range_of(large, lowest));
     expect_quotient(shifted(natural.times(a).divided_by(Natural(1), 0), lowest), large * a, 1);
     expect_quotient(shifted(natural.times(natural).divided_by(Natural(1), 0), 2 * lowest), large * large, 1);
-    const Natural other(window_of(small, lowest / 2));
+    const Natural other(digit_range_of(small, lowest / 2));
     expect_quotient(shifted(natural.times(other).divided_by(Natural(1), 0), lowest + lowest / 2), large * small, 1);
     expect_quotient(shifted(natural.plus(natural).divided_by(Natural(1), 0), lowest), large + large, 1);
     EXPECT_TRUE(natural.plus(other).minus(other).minus(natural).zero());
@@ -111,10 +111,10 @@ TEST(Naturals, AreMultipliedAddedAndSubtracted) {
     EXPECT_TRUE(natural.minus(natural).zero());
     EXPECT_TRUE(natural.times(0).zero());
     if (large == small) continue;
-    const Natural difference = natural.minus(Natural(window_of(small, lowest)));
+    const Natural difference = natural.minus(Natural(digit_range_of(small, lowest)));
     expect_quotient(shifted(difference.divided_by(Natural(1), 0), lowest), large - small, 1);
     // Digits that do not meet.
-    const Natural apart = Natural(window_of(large, 3)).minus(Natural(window_of(small, 0)));
+    const Natural apart = Natural(digit_range_of(large, 3)).minus(Natural(digit_range_of(small, 0)));
     const Leading top = apart.divided_by(Natural(1), 0);
     const int bits = 127 - arithmetic::zeros_before(large);
     EXPECT_TRUE(top.exponent == 96 + bits || (top.exponent == 95 + bits && (large & (large - 1)) == 0));

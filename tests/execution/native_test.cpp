@@ -90,7 +90,7 @@ TEST_P(Native, HasTheBitsOfMessagesForEveryOperationAndType) {
   EXPECT_GT(kinds, 50);
 }
 
-/// Columns with windows of their own; more than one piece of a merge.
+/// Columns with bin ranges of their own; more than one piece of a merge.
 TEST_P(Native, HasTheBitsOfMessagesForWideRows) {
   const Rank p = GetParam();
   std::mt19937_64 random(7);

@@ -13,7 +13,7 @@ namespace steadfold {
 namespace {
 
 using arithmetic::Accumulator;
-using arithmetic::DigitWindow;
+using arithmetic::DigitRange;
 using kernels::Target;
 using order::Count;
 using order::Index;
@@ -41,10 +41,10 @@ void require_same_sum(const Element* x, const Element* y, Count count, Target ta
   for (auto* const accumulator : {&expected, &found})
     accumulator->add_rows(reinterpret_cast<const std::byte*>(x), reinterpret_cast<const std::byte*>(y), count,
                           sizeof(Element));
-  DigitWindow a;
-  DigitWindow b;
-  expected.window(a);
-  found.window(b);
+  DigitRange a;
+  DigitRange b;
+  expected.digit_range(a);
+  found.digit_range(b);
   require(expected.flags() == found.flags() && a.lowest == b.lowest && a.count == b.count && a.negative == b.negative);
   require(std::memcmp(a.digits.data(), b.digits.data(), static_cast<std::size_t>(a.count) * sizeof a.digits[0]) == 0);
 }

@@ -1,6 +1,6 @@
-// Groups of bins: every kernel adds and rounds them as integers of 128 bits and the C library say. Windows that differ
-// by any number of bins, sums and tops at the ends of their range and beyond, zeros, ties, groups that end a run;
-// nothing is aligned.
+// Groups of bins: every kernel adds and rounds them as integers of 128 bits and the C library say. Bin ranges that
+// differ by any number of bins, sums and tops at the ends of their range and beyond, zeros, ties, groups that end a
+// run; nothing is aligned.
 #include "kernels/binned_groups.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ struct Group {
       for (const std::int64_t sum : sums[static_cast<std::size_t>(bin)]) is &= -most <= sum && sum < most;
     return is;
   }
-  /// The sum in bin `bin` of a window with this top.
+  /// The sum in bin `bin` of a bin range with this top.
   std::int64_t sum(std::size_t column, int top, int bin) const {
     const int own = bin - (top - tops[column]);
     return own < 0 ? 0 : sums[static_cast<std::size_t>(own)][column];

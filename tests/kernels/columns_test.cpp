@@ -1,5 +1,6 @@
-// Kernels whose lanes are columns: what a window finds are the exact sums of columns whose terms fit, and of no others;
-// shares and largest terms are those of the reference. On every target that has such kernels; seeds are printed.
+// Kernels whose lanes are columns: what extraction finds are the exact sums of columns whose terms fit, and of no
+// others; slices and largest terms are those of the reference. On every target that has such kernels; seeds are
+// printed.
 #include "kernels/columns.hpp"
 
 #include <gtest/gtest.h>
@@ -22,9 +23,9 @@ namespace steadfold::test::columns_test {
 namespace {
 
 using kernels::ColumnRows;
+using kernels::ExtractedTerms;
 using kernels::Target;
 using kernels::TermForm;
-using kernels::WindowTerms;
 using order::Count;
 
 __extension__ typedef __int128 Int128;
@@ -71,32 +72,32 @@ T term(std::mt19937_64& random, int bits, int exponent) {
   return std::ldexp(random() % 2 == 0 ? whole : -whole, exponent);
 }
 
-double value_of(WindowTerms terms, double x, double y) {
-  if (terms == WindowTerms::products_of_floats) return x * y;
-  return terms == WindowTerms::absolute_doubles || terms == WindowTerms::absolute_floats ? std::abs(x) : x;
+double value_of(ExtractedTerms terms, double x, double y) {
+  if (terms == ExtractedTerms::products_of_floats) return x * y;
+  return terms == ExtractedTerms::absolute_doubles || terms == ExtractedTerms::absolute_floats ? std::abs(x) : x;
 }
 
 class ColumnKernels : public EveryTarget {};
 
-/// Terms of 24 bits above the window's last unit, in a window of its own for every column; what is wrong in column
-/// `bad`, if anything, is `hostile`.
+/// Terms of 24 bits above the last level's unit, in an exponent range of its own for every column; what is wrong in
+/// column `bad`, if anything, is `hostile`.
 template <class T>
-void expect_windows(Target target, WindowTerms terms, int levels, std::mt19937_64& random, Count rows, Count columns,
-                    Count bad, T hostile) {
-  const auto add = kernels::add_columns_to_windows(target, terms, levels);
+void expect_extraction(Target target, ExtractedTerms terms, int levels, std::mt19937_64& random, Count rows,
+                       Count columns, Count bad, T hostile) {
+  const auto add = kernels::add_columns_by_extraction(target, terms, levels);
   if (add == nullptr) {
     EXPECT_EQ(target, Target::scalar);
     return;
   }
-  const bool is_product = terms == WindowTerms::products_of_floats;
+  const bool is_product = terms == ExtractedTerms::products_of_floats;
   Rows<T> first(rows, columns, random() % 2 * 7), second(rows, columns, 0);
   second = first;
-  kernels::ColumnWindows windows;
+  kernels::ExtractedColumns found_columns;
   std::vector<Int128> expected(columns);
   for (Count column = 0; column < columns; ++column) {
     const int last = -60 + static_cast<int>(random() % 90);  // the last level's unit
-    windows.top[column] = last + 52 + kernels::window_step * (levels - 1);
-    const int spread = levels == 2 ? 30 : 50;  // less than the window's height
+    found_columns.top[column] = last + 52 + kernels::level_step * (levels - 1);
+    const int spread = levels == 2 ? 30 : 50;  // less than the exponent range's height
     for (Count row = 0; row < rows; ++row) {
       const int exponent = last + static_cast<int>(random() % static_cast<unsigned>(spread));
       first.set(row, column, term<T>(random, is_product ? 12 : 24, is_product ? exponent / 2 : exponent));
@@ -107,13 +108,13 @@ void expect_windows(Target target, WindowTerms terms, int levels, std::mt19937_6
   }
   if (bad < columns) first.set(rows / 2, bad, hostile);
   const ColumnRows all = first.with(is_product ? &second : nullptr);
-  add(all, windows);
+  add(all, found_columns);
   for (Count column = 0; column < columns; ++column) {
-    EXPECT_EQ(windows.fits[column] != 0, column != bad) << "column " << column << " of " << columns;
+    EXPECT_EQ(found_columns.fits[column] != 0, column != bad) << "column " << column << " of " << columns;
     if (column == bad) continue;
     Int128 found = 0;
     for (int level = 0; level < levels; ++level)
-      found = found * (Int128{1} << kernels::window_step) + windows.sums[static_cast<std::size_t>(level)][column];
+      found = found * (Int128{1} << kernels::level_step) + found_columns.sums[static_cast<std::size_t>(level)][column];
     EXPECT_TRUE(found == expected[column]) << "column " << column << ", " << rows << " rows";
   }
 
@@ -130,7 +131,7 @@ void expect_windows(Target target, WindowTerms terms, int levels, std::mt19937_6
 }
 
 template <class T>
-void expect_all_windows(Target target, WindowTerms terms) {
+void expect_all_extraction(Target target, ExtractedTerms terms) {
   const auto seed = std::random_device()();
   std::mt19937_64 random(seed);
   SCOPED_TRACE("seed " + std::to_string(seed) + ", terms " + std::to_string(static_cast<unsigned>(terms)));
@@ -139,50 +140,50 @@ void expect_all_windows(Target target, WindowTerms terms) {
   for (const int levels : {2, 4})
     for (Count columns = 1; columns <= kernels::most_columns; ++columns)
       for (const Count rows : {Count{1}, Count{2}, Count{17}, kernels::most_rows_of_columns}) {
-        expect_windows<T>(target, terms, levels, random, rows, columns, none, T{0});
+        expect_extraction<T>(target, terms, levels, random, rows, columns, none, T{0});
         for (const T hostile : {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(),
                                 sizeof(T) == 8 ? Limits::max() : Limits::infinity()})
-          expect_windows<T>(target, terms, levels, random, rows, columns, random() % columns, hostile);
+          expect_extraction<T>(target, terms, levels, random, rows, columns, random() % columns, hostile);
       }
 }
 
-TEST_P(ColumnKernels, FindWindowsOfDoubles) {
-  expect_all_windows<double>(GetParam(), WindowTerms::doubles);
-  expect_all_windows<double>(GetParam(), WindowTerms::absolute_doubles);
+TEST_P(ColumnKernels, ExtractSumsOfDoubles) {
+  expect_all_extraction<double>(GetParam(), ExtractedTerms::doubles);
+  expect_all_extraction<double>(GetParam(), ExtractedTerms::absolute_doubles);
 }
 
-TEST_P(ColumnKernels, FindWindowsOfFloats) {
-  expect_all_windows<float>(GetParam(), WindowTerms::floats);
-  expect_all_windows<float>(GetParam(), WindowTerms::absolute_floats);
+TEST_P(ColumnKernels, ExtractSumsOfFloats) {
+  expect_all_extraction<float>(GetParam(), ExtractedTerms::floats);
+  expect_all_extraction<float>(GetParam(), ExtractedTerms::absolute_floats);
 }
 
-TEST_P(ColumnKernels, FindWindowsOfProductsOfFloats) {
+TEST_P(ColumnKernels, ExtractSumsOfProductsOfFloats) {
   const auto seed = std::random_device()();
   std::mt19937_64 random(seed);
   SCOPED_TRACE("seed " + std::to_string(seed));
   for (const int levels : {2, 4})
     for (Count columns = 1; columns <= kernels::most_columns; ++columns)
-      expect_windows<float>(GetParam(), WindowTerms::products_of_floats, levels, random, 30, columns,
-                            kernels::most_columns, 0);
+      expect_extraction<float>(GetParam(), ExtractedTerms::products_of_floats, levels, random, 30, columns,
+                               kernels::most_columns, 0);
 }
 
 /// Half a unit of the last level is lost, wherever it stands, and only its column knows.
 TEST_P(ColumnKernels, SeeWhatIsLost) {
   std::mt19937_64 random(1);
   for (const int levels : {2, 4}) {
-    const auto add = kernels::add_columns_to_windows(GetParam(), WindowTerms::doubles, levels);
+    const auto add = kernels::add_columns_by_extraction(GetParam(), ExtractedTerms::doubles, levels);
     if (add == nullptr) continue;
     for (Count bad = 0; bad < kernels::most_columns; ++bad)
       for (Count row = 0; row < 9; ++row) {
         Rows<double> rows(9, kernels::most_columns, 0);
         for (Count i = 0; i < 9; ++i)
           for (Count j = 0; j < kernels::most_columns; ++j) rows.set(i, j, term<double>(random, 20, 0));
-        const int top = 52 + kernels::window_step * (levels - 1);  // the last unit is 1
+        const int top = 52 + kernels::level_step * (levels - 1);  // the last unit is 1
         rows.set(row, bad, 0.5);
-        kernels::ColumnWindows windows;
-        windows.top.fill(top);
-        add(rows.with(nullptr), windows);
-        for (Count j = 0; j < kernels::most_columns; ++j) EXPECT_EQ(windows.fits[j] != 0, j != bad);
+        kernels::ExtractedColumns found_columns;
+        found_columns.top.fill(top);
+        add(rows.with(nullptr), found_columns);
+        for (Count j = 0; j < kernels::most_columns; ++j) EXPECT_EQ(found_columns.fits[j] != 0, j != bad);
       }
   }
 }
@@ -197,7 +198,7 @@ void expect_largest(Target target, TermForm form) {
   const auto seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
-  const auto reference = kernels::shares<T>(Target::scalar, form, 0);
+  const auto reference = kernels::add_slices<T>(Target::scalar, form, 0);
   for (Count columns = 1; columns <= kernels::most_columns; ++columns)
     for (const Count rows : {Count{1}, Count{3}, Count{128}}) {
       Rows<T> first(rows, columns, random() % 2 * 3), second = first;
@@ -229,7 +230,8 @@ TEST_P(ColumnKernels, FindTheLargest) {
   }
 }
 
-/// Groups with terms around the borders of windows and at the ends of the format: what is added, and where a run ends.
+/// Groups with terms around the borders of bin ranges and at the ends of the format: what is added, and where a run
+/// ends.
 template <class T>
 class GroupsOfBins {
  public:
@@ -240,7 +242,7 @@ class GroupsOfBins {
       : form_(form),
         bin_count_(bin_count),
         kernel_(kernels::add_to_groups_of_bins<T>(target, form, bin_count)),
-        reference_(kernels::shares<T>(Target::scalar, form, bin_count)) {}
+        reference_(kernels::add_slices<T>(Target::scalar, form, bin_count)) {}
 
   bool exist() const { return kernel_ != nullptr; }
 
@@ -289,7 +291,7 @@ class GroupsOfBins {
   bool squares() const { return form_ == TermForm::square; }
   std::uint8_t lowest_top() const { return static_cast<std::uint8_t>(bin_count_ - 1); }
   int quantum(int bin) const { return (squares() ? 2 : 1) * -1074 + width * bin; }
-  /// The lowest window, none of whose terms is more than half of the quantum above it.
+  /// The lowest bin range, none of whose terms is more than half of the quantum above it.
   int top_of(double largest) const {
     int top = lowest_top();
     const int bound = largest == 0 ? -5000 : (squares() ? 2 : 1) * (std::ilogb(largest) + 1);  // not above 2^bound
@@ -348,7 +350,7 @@ class GroupsOfBins {
     kernels::GroupOfBins sum = group;
     const auto x = first.column(8 * number + i), y = second.column(8 * number + i);
     const std::uint64_t bits =
-        kernels::shares<T>(Target::scalar, form_, 0)(x.data(), y.data(), first.rows(), 1.0, nullptr, nullptr);
+        kernels::add_slices<T>(Target::scalar, form_, 0)(x.data(), y.data(), first.rows(), 1.0, nullptr, nullptr);
     const auto largest = std::bit_cast<double>(bits);
     if (!std::isfinite(largest) || (squares() && largest != 0 && largest < std::numeric_limits<double>::min()))
       return false;
@@ -383,7 +385,7 @@ class GroupsOfBins {
   TermForm form_;
   int bin_count_;
   kernels::AddToGroupsOfBins kernel_;
-  kernels::Shares reference_;
+  kernels::AddSlices reference_;
 };
 
 template <class T>

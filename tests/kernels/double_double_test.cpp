@@ -19,15 +19,15 @@ using order::Count;
 
 __extension__ typedef __int128 Int128;
 
-class Pairs : public EveryTarget {
+class DoubleDoubles : public EveryTarget {
  protected:
   template <class T>
-  kernels::SumAsPair kernel() const {
-    return kernels::sum_as_pair<T>(GetParam());
+  kernels::SumAsDoubleDouble kernel() const {
+    return kernels::sum_as_double_double<T>(GetParam());
   }
 };
 
-using kernels::PairSum;
+using kernels::DoubleDoubleSum;
 
 /// Whole numbers of 53 bits, the first of which is set, times powers of two up to 2^spread; some are 0.
 std::vector<Int128> whole_numbers(std::mt19937_64& random, Count count, int spread) {
@@ -42,10 +42,10 @@ std::vector<Int128> whole_numbers(std::mt19937_64& random, Count count, int spre
 
 /// `may_be_refused`: the exponents may lie too far apart.
 template <class T>
-void expect_sums(kernels::SumAsPair kernel, int spread, bool may_be_refused) {
+void expect_sums(kernels::SumAsDoubleDouble kernel, int spread, bool may_be_refused) {
   if (kernel == nullptr) return;
   std::mt19937_64 random(31);
-  for (Count count = 1; count <= kernels::most_in_pair; ++count) {
+  for (Count count = 1; count <= kernels::most_in_double_double; ++count) {
     for (int round = 0; round < 100; ++round) {
       std::vector<T> x;
       Int128 sum = 0;
@@ -58,7 +58,7 @@ void expect_sums(kernels::SumAsPair kernel, int spread, bool may_be_refused) {
         largest = std::max(largest, magnitude);
         if (magnitude != 0) least = std::min(least, magnitude);
       }
-      PairSum found{};
+      DoubleDoubleSum found{};
       const bool is_held = kernel(x.data(), count, found);
       ASSERT_TRUE(is_held == (sum != 0) || (may_be_refused && !is_held)) << count;
       if (!is_held) continue;
@@ -70,38 +70,39 @@ void expect_sums(kernels::SumAsPair kernel, int spread, bool may_be_refused) {
   }
 }
 
-TEST_P(Pairs, HoldSumsOfNearExponents) {
-  for (const int spread : {0, 8, 30, kernels::widest_in_pair}) {
+TEST_P(DoubleDoubles, HoldSumsOfNearExponents) {
+  for (const int spread : {0, 8, 30, kernels::widest_in_double_double}) {
     expect_sums<double>(kernel<double>(), spread, false);
-    if (spread < kernels::widest_in_pair) expect_sums<float>(kernel<float>(), spread, false);  // rounding adds a binade
+    if (spread < kernels::widest_in_double_double)
+      expect_sums<float>(kernel<float>(), spread, false);  // rounding adds a binade
   }
   expect_sums<double>(kernel<double>(), 60, true);
   expect_sums<float>(kernel<float>(), 60, true);
 }
 
 /// As many terms as there may be, all as large as the widest spread lets them be, and one that is the least.
-TEST_P(Pairs, HoldWhatTheBoundAllows) {
+TEST_P(DoubleDoubles, HoldWhatTheBoundAllows) {
   if (kernel<double>() == nullptr) return;
   std::mt19937_64 random(37);
   for (int round = 0; round < 2000; ++round) {
-    std::vector<double> x(kernels::most_in_pair);
+    std::vector<double> x(kernels::most_in_double_double);
     Int128 sum = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const auto mantissa = static_cast<Int128>((std::uint64_t{1} << 53) - 1 - random() % 8);
-      const Int128 number = mantissa << (i == random() % x.size() ? 0 : kernels::widest_in_pair);
+      const Int128 number = mantissa << (i == random() % x.size() ? 0 : kernels::widest_in_double_double);
       x[i] = static_cast<double>(number) * (round % 2 == 0 || random() % 2 == 0 ? 1 : -1);
       sum += static_cast<Int128>(x[i]);
     }
-    PairSum found{};
+    DoubleDoubleSum found{};
     ASSERT_TRUE(kernel<double>()(x.data(), x.size(), found));
     ASSERT_TRUE(static_cast<Int128>(found.high) + static_cast<Int128>(found.low) == sum);
   }
 }
 
-TEST_P(Pairs, AreRefusedWhereTheyDoNotHoldTheSum) {
+TEST_P(DoubleDoubles, AreRefusedWhereTheyDoNotHoldTheSum) {
   if (kernel<double>() == nullptr) return;
-  for (Count count = 3; count <= kernels::most_in_pair; ++count) {
-    PairSum found{};
+  for (Count count = 3; count <= kernels::most_in_double_double; ++count) {
+    DoubleDoubleSum found{};
     std::vector<double> x(count, 1.0);
     x[count / 2] = 0x1p300;
     x[count - 1] = 0x1p-300;
@@ -111,16 +112,16 @@ TEST_P(Pairs, AreRefusedWhereTheyDoNotHoldTheSum) {
   }
 }
 
-TEST_P(Pairs, AreRefusedWhereATermIsNotFinite) {
+TEST_P(DoubleDoubles, AreRefusedWhereATermIsNotFinite) {
   if (kernel<double>() == nullptr) return;
-  for (Count count = 1; count <= kernels::most_in_pair; ++count) {
+  for (Count count = 1; count <= kernels::most_in_double_double; ++count) {
     for (Count at = 0; at < count; ++at) {
       for (const double special : {HUGE_VAL, -HUGE_VAL, std::nan("7")}) {
         std::vector<double> x(count, 1.0);
         std::vector<float> y(count, 1.0F);
         x[at] = special;
         y[at] = static_cast<float>(special);
-        PairSum found{};
+        DoubleDoubleSum found{};
         EXPECT_FALSE(kernel<double>()(x.data(), count, found)) << count << " at " << at;
         EXPECT_FALSE(kernel<float>()(y.data(), count, found)) << count << " at " << at;
         x.assign(count, special);
@@ -131,13 +132,13 @@ TEST_P(Pairs, AreRefusedWhereATermIsNotFinite) {
 }
 
 /// The largest numbers cancel or do not, the smallest are subnormal: never a wrong sum.
-TEST_P(Pairs, AtTheEndsOfTheRange) {
+TEST_P(DoubleDoubles, AtTheEndsOfTheRange) {
   if (kernel<double>() == nullptr) return;
   constexpr double most = std::numeric_limits<double>::max();
   constexpr double smallest = 0x1p-1074;
   for (Count count = 2; count <= 20; ++count) {
     std::vector<double> x(count, most);
-    PairSum found{};
+    DoubleDoubleSum found{};
     EXPECT_FALSE(kernel<double>()(x.data(), count, found)) << count;
     x.assign(count, smallest);
     x.front() = 0x1p-1000;
@@ -147,7 +148,7 @@ TEST_P(Pairs, AtTheEndsOfTheRange) {
   }
 }
 
-STEADFOLD_EVERY_TARGET(Pairs);
+STEADFOLD_EVERY_TARGET(DoubleDoubles);
 
 }  // namespace
 }  // namespace steadfold::test::double_double_test

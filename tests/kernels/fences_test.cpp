@@ -106,25 +106,25 @@ class Fences : public EveryTarget {
   }
 
   template <class T>
-  void expect_windows(kernels::WindowTerms terms) {
+  void expect_extraction(kernels::ExtractedTerms terms) {
     const auto highest = kernels::highest_exponent(GetParam(), terms);
-    for (const int levels : {kernels::few_window_levels(terms), kernels::most_window_levels}) {
-      const auto add = kernels::add_to_window(GetParam(), terms, levels);
+    for (const int levels : {kernels::few_levels(terms), kernels::most_levels}) {
+      const auto add = kernels::add_by_extraction(GetParam(), terms, levels);
       if (add == nullptr) continue;
       for_each_length({511, 512, 513, 1023, 1024, 1025, 2047, 2049, 4000}, [&](Count count, Side side) {
         const T* const x = ones<T>(first_, count, side);
         const T* const y = ones<T>(second_, count, side);
-        const int written = terms == kernels::WindowTerms::products_of_doubles ? kernels::most_window_levels : levels;
+        const int written = terms == kernels::ExtractedTerms::products_of_doubles ? kernels::most_levels : levels;
         auto* const sums = result_.array<std::int64_t>(static_cast<Count>(written), side);
-        EXPECT_TRUE(stays_inside([&] { add(x, y, count, kernels::window_top(0), sums); })) << count << where(side);
+        EXPECT_TRUE(stays_inside([&] { add(x, y, count, kernels::level_top_for(0), sums); })) << count << where(side);
         EXPECT_TRUE(stays_inside([&] { highest(x, y, count); })) << count << where(side);
       });
     }
   }
 
   template <class T>
-  void expect_shares(kernels::TermForm form, int bin_count) {
-    const auto shares = kernels::shares<T>(GetParam(), form, bin_count);
+  void expect_slices(kernels::TermForm form, int bin_count) {
+    const auto add = kernels::add_slices<T>(GetParam(), form, bin_count);
     const auto bins = static_cast<Count>(bin_count);
     for_each_length({1023, 1025, 4001}, [&](Count count, Side side) {
       const T* const x = ones<T>(first_, count, side);
@@ -132,17 +132,17 @@ class Fences : public EveryTarget {
       auto* const extractors = third_.array<double>(bins, side);
       for (Count bin = 0; bin < bins; ++bin) extractors[bin] = 0x1.8p52;
       auto* const sums = result_.array<std::int64_t>(bins, side);
-      EXPECT_TRUE(stays_inside([&] { shares(x, y, count, 1.0, extractors, sums); })) << count << where(side);
+      EXPECT_TRUE(stays_inside([&] { add(x, y, count, 1.0, extractors, sums); })) << count << where(side);
     });
   }
 
   template <class T>
-  void expect_sums_as_pairs() {
-    const auto sum = kernels::sum_as_pair<T>(GetParam());
+  void expect_sums_as_double_doubles() {
+    const auto sum = kernels::sum_as_double_double<T>(GetParam());
     if (sum == nullptr) return;
     for_each_length({}, [&](Count count, Side side) {
       const T* const x = ones<T>(first_, count, side);
-      auto* const found = result_.array<kernels::PairSum>(1, side);
+      auto* const found = result_.array<kernels::DoubleDoubleSum>(1, side);
       if (count == 0) return;
       EXPECT_TRUE(stays_inside([&] { sum(x, count, *found); })) << count << where(side);
     });
@@ -190,28 +190,29 @@ TEST_P(Fences, StopCanonicalNaNs) {
   expect_canonical<float>();
 }
 
-TEST_P(Fences, StopWindows) {
-  using kernels::WindowTerms;
-  for (const WindowTerms terms :
-       {WindowTerms::doubles, WindowTerms::absolute_doubles, WindowTerms::products_of_doubles})
-    expect_windows<double>(terms);
-  for (const WindowTerms terms : {WindowTerms::floats, WindowTerms::absolute_floats, WindowTerms::products_of_floats})
-    expect_windows<float>(terms);
+TEST_P(Fences, StopExtraction) {
+  using kernels::ExtractedTerms;
+  for (const ExtractedTerms terms :
+       {ExtractedTerms::doubles, ExtractedTerms::absolute_doubles, ExtractedTerms::products_of_doubles})
+    expect_extraction<double>(terms);
+  for (const ExtractedTerms terms :
+       {ExtractedTerms::floats, ExtractedTerms::absolute_floats, ExtractedTerms::products_of_floats})
+    expect_extraction<float>(terms);
 }
 
-TEST_P(Fences, StopShares) {
+TEST_P(Fences, StopSlices) {
   using kernels::TermForm;
   for (const TermForm form : {TermForm::element, TermForm::product, TermForm::square}) {
     for (const int bin_count : {0, 2, 3, 4}) {
-      expect_shares<double>(form, bin_count);
-      expect_shares<float>(form, bin_count);
+      expect_slices<double>(form, bin_count);
+      expect_slices<float>(form, bin_count);
     }
   }
 }
 
-TEST_P(Fences, StopSumsAsPairs) {
-  expect_sums_as_pairs<double>();
-  expect_sums_as_pairs<float>();
+TEST_P(Fences, StopSumsAsDoubleDoubles) {
+  expect_sums_as_double_doubles<double>();
+  expect_sums_as_double_doubles<float>();
 }
 
 TEST_P(Fences, StopCascades) {

@@ -8,8 +8,8 @@ import unittest
 ARCHIVE = os.environ["STEADFOLD_KERNELS"]
 # By family: where its instructions stand, and which ones: into the first-level cache (t0) and the second-level one (t1).
 FAMILIES = {
-    r"WindowKernel<.*>::sum\(": ("t0", "t1"),
-    r"::shares<": ("t0", "t1"),
+    r"ExtractionKernel<.*>::sum\(": ("t0", "t1"),
+    r"::add_slices<": ("t0", "t1"),
     r"N_AVX3::.*Folded<.*>::whole_chunk\(": ("t0",),
 }
 

@@ -31,7 +31,7 @@ using binned_record::write_values;
 // and for every column: its flags; its top, which is the same on all ranks after the first sweep; and two digits of 32
 // bits for each bin. Merging adds the same digits, so the sums represent the record that merges write.
 //
-// A share is at most 2^39 quanta, so a bin of r rows is within r 2^39 of 0. Low digits are below 2^32: the digits of at
+// A slice is at most 2^39 quanta, so a bin of r rows is within r 2^39 of 0. Low digits are below 2^32: the digits of at
 // most 2^31 - 1 ranks add up to less than 2^63. The high digit of r rows is at most r 2^7 + 1 in magnitude: with at
 // most `most_rows` rows in all, the sum over all ranks is at most 2^62 + 2^31. More rows are refused; they need 2^57
 // bytes.
@@ -51,7 +51,7 @@ void put_words(const Column& column, int bin_count, std::span<std::int64_t> word
   }
 }
 
-/// Reads a column from the sums of the words. Returns false if the ranks' windows differ.
+/// Reads a column from the sums of the words. Returns false if the ranks' bin ranges differ.
 bool take_words(std::span<const std::int64_t> sums, int bin_count, std::uint32_t rank_count, Column& column) noexcept {
   const auto top = word_head::common(sums[top_at], sums[top_at + 1], rank_count);
   if (!top) return false;
@@ -77,7 +77,7 @@ class BinnedKind final : public PartialKind, private AddedWords, private RowsAtH
   std::unique_ptr<Builder> builder() const override { return make_binned_builder(shape_); }
 
   Bytes survey_bytes() const noexcept override { return shape_.sweep == Sweep::double_sweep ? shape_.columns : 0; }
-  /// With a single sweep, ranks may have different windows, so their words cannot be added.
+  /// With a single sweep, ranks may have different bin ranges, so their words cannot be added.
   const AddedWords* added_words() const noexcept override {
     return shape_.sweep == Sweep::double_sweep ? this : nullptr;
   }

@@ -16,11 +16,11 @@ namespace steadfold::arithmetic {
 /// squares, or the root of a sum of squares. Each square is rounded to 53 bits, whatever its exponent. Terms are
 /// rounded to a multiple of the lowest of the `bin_count` bins (2 to 4); their sum has no error, and the result is
 /// rounded once. Records are canonical: equal data give equal bytes, however they are divided and merged. If bytes were
-/// not written by a builder or a merge, the status is transport_failed. With a double sweep, the window of the largest
-/// term of all ranks is known from the start, from a survey of one byte per column. The values are the same as with a
-/// single sweep. Only with a double sweep can partials be added as words (`word_count`), for up to 2^31 - 1 ranks and
-/// 2^55 rows (more: status unsupported). If the words have different windows, the status is mismatch. All ranks find
-/// the same status from the sums.
+/// not written by a builder or a merge, the status is transport_failed. With a double sweep, the bin range of the
+/// largest term of all ranks is known from the start, from a survey of one byte per column. The values are the same as
+/// with a single sweep. Only with a double sweep can partials be added as words (`word_count`), for up to 2^31 - 1
+/// ranks and 2^55 rows (more: status unsupported). If the words have different bin ranges, the status is mismatch. All
+/// ranks find the same status from the sums.
 std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type result, int bin_count, Sweep sweep,
                                          Count columns);
 

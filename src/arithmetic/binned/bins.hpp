@@ -4,18 +4,18 @@
 // Nguyen 2013 and Arteaga et al. 2014; the grid is from Ahrens, Demmel & Nguyen 2020.
 //
 // Bin j counts multiples of its quantum q_j = 2^(lowest exponent + 40 j); q_0 is the smallest possible term. Let r_j(x)
-// be x rounded to a multiple of q_j, ties to even. The share of a term x in bin j is r_j(x) - r_(j+1)(x), whatever the
-// other terms are. Its shares in bin j and all higher bins add up to r_j(x). The remainder x - r_(j+1)(x) rounded to
-// q_j is the share in bin j, because r_(j+1)(x) is an even multiple of q_j, so ties go the same way.
+// be x rounded to a multiple of q_j, ties to even. The slice of a term x in bin j is r_j(x) - r_(j+1)(x), whatever the
+// other terms are. Its slices in bin j and all higher bins add up to r_j(x). The remainder x - r_(j+1)(x) rounded to
+// q_j is the slice in bin j, because r_(j+1)(x) is an even multiple of q_j, so ties go the same way.
 //
 // The top of a set of terms is a bin t with |x| <= q_(t+1) / 2 for all terms x, found from the largest exponent. No
-// term has a share in a bin above t. The state of the set is t and the sums of the shares in bins t, ..., t - K + 1
-// (the window). The state depends only on the set, not on the order of its terms. Two sets are merged by adding bin to
-// bin; bins below the window of the higher top are dropped.
+// term has a slice in a bin above t. The state of the set is t and the sums of the slices in bins t, ..., t - K + 1
+// (the bin range). The state depends only on the set, not on the order of its terms. Two sets are merged by adding bin
+// to bin; bins below the bin range of the higher top are dropped.
 //
-// A share is at most 2^39 quanta: in the top bin by the choice of t, in lower bins because rounding leaves at most half
-// a quantum. Shares are added as integers. 2^23 of them fit in 64 bits, before they are carried into the 128 bits (two
-// words) of a bin, which hold the shares of 2^64 terms. Only the shares are rounded. So terms may be added in any
+// A slice is at most 2^39 quanta: in the top bin by the choice of t, in lower bins because rounding leaves at most half
+// a quantum. Slices are added as integers. 2^23 of them fit in 64 bits, before they are carried into the 128 bits (two
+// words) of a bin, which hold the slices of 2^64 terms. Only the slices are rounded. So terms may be added in any
 // number of lanes and blocks, in any order, and every kernel gives the same bits.
 #pragma once
 
@@ -47,11 +47,11 @@ class BinGrid {
   int top_of(std::uint64_t largest) const noexcept;
   int highest_top() const noexcept { return top_of(Format<double>::infinity - 1); }
 
-  /// Returns the power of two by which terms, or factors, are multiplied before shares are taken. The products never
-  /// overflow, and a term that underflows has no share in the window.
+  /// Returns the power of two by which terms, or factors, are multiplied before slices are taken. The products never
+  /// overflow, and a term that underflows has no slice in the bin range.
   double scale(int top) const noexcept;
-  /// Writes the extractors (numbers that kernels add and subtract to round) of the window below a top, for multiplied
-  /// terms.
+  /// Writes the extractors (numbers that kernels add and subtract to round) of the bin range below a top, for
+  /// multiplied terms.
   void extractors(int top, std::span<double> out) const noexcept;
 
  private:
@@ -60,9 +60,9 @@ class BinGrid {
   int factors_;
 };
 
-/// The numbers that kernels need for the window below a top.
+/// The numbers that kernels need for the bin range below a top.
 struct Extractors {
-  int top = -1;  // top of the window to which these extractors belong
+  int top = -1;  // top of the bin range to which these extractors belong
   double scale = 1;
   std::array<double, most_bins> each{};
 
@@ -74,12 +74,12 @@ struct Extractors {
   }
 };
 
-/// The state of a set of terms: the sums of the shares in the top bin and in the bins below it.
+/// The state of a set of terms: the sums of the slices in the top bin and in the bins below it.
 struct Bins {
   int top = 0;
   std::array<Int128, most_bins> sums;  // the sum of each bin; not initialised
 
-  /// Moves the window up to `new_top`, if this is above the top. Bins that leave the window of `bin_count` bins are
+  /// Moves the bin range up to `new_top`, if this is above the top. Bins that leave the range of `bin_count` bins are
   /// dropped.
   void raise(int new_top, int bin_count) noexcept {
     if (new_top <= top) return;

@@ -27,8 +27,8 @@ using binned_record::has_groups;
 using binned_record::put;
 using binned_record::write_value;
 using binned_record::write_values;
+using kernels::AddSlices;
 using kernels::ColumnRows;
-using kernels::Shares;
 using kernels::TermForm;
 
 /// The term of two factors. Products of floats are exact in double; products of doubles are rounded once.
@@ -42,13 +42,14 @@ class BinnedBuilder final : public Builder, private Surveyor {
         columns_(shape),
         expected_(surveyed_columns(), lowest_top()),
         surveyed_(surveyed_columns(), lowest_top()),
-        shares_(kernels::shares<Element>(kernels::chosen(), form(), shape.bin_count)),
-        largest_(kernels::shares<Element>(kernels::chosen(), form(), 0)),
+        add_slices_(kernels::add_slices<Element>(kernels::chosen(), form(), shape.bin_count)),
+        largest_(kernels::add_slices<Element>(kernels::chosen(), form(), 0)),
         largest_of_columns_(kernels::largest_of_columns<Element>(kernels::chosen(), form())),
         add_to_groups_(kernels::add_to_groups_of_bins<Element>(kernels::chosen(), form(), shape.bin_count)),
         copy_(shape),
-        few_(shape.operation == Operation::sum && shape.columns == 1 ? kernels::sum_as_pair<Element>(kernels::chosen())
-                                                                     : nullptr,
+        few_(shape.operation == Operation::sum && shape.columns == 1
+                 ? kernels::sum_as_double_double<Element>(kernels::chosen())
+                 : nullptr,
              sizeof(Element)) {
     clear();
   }
@@ -177,7 +178,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
   /// Finishes the few waiting rows, if possible. If no term is rounded, the sum is the exact sum of the terms. The last
   /// bit of a normal term is 52 binary places below its first bit.
   bool finish_few(std::byte* value) const noexcept {
-    kernels::PairSum found;
+    kernels::DoubleDoubleSum found;
     if (!few_.sum(found)) return false;
     const int top = std::max(shape_.grid.top_of(std::bit_cast<std::uint64_t>(found.largest)), shape_.lowest_top());
     const int lowest = top - shape_.bin_count + 1;
@@ -195,7 +196,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
   }
   /// Returns a tile of contiguous elements.
   BinnedTile tile_of(const std::byte* first, const std::byte* second, Count rows) const noexcept {
-    return {.first = first, .second = second, .count = rows, .shares = shares_, .largest = largest_};
+    return {.first = first, .second = second, .count = rows, .add_slices = add_slices_, .largest = largest_};
   }
   std::uint8_t top_of(std::uint64_t largest) const noexcept {
     return static_cast<std::uint8_t>(shape_.grid.top_of(largest));
@@ -329,7 +330,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
     return std::min(groups * columns_of_group, rows.columns);
   }
 
-  /// Moves the windows of a group up, as the kernel does. The kernel itself cannot move the second words of sums.
+  /// Moves the bin ranges of a group up, as the kernel does. The kernel itself cannot move the second words of sums.
   void raise(const ColumnRows& rows, Count begin) {
     kernels::EachColumn<std::uint8_t> tops = columns_.group(begin).tops;
     look_at(rows, std::span(tops).first(rows.columns));
@@ -338,9 +339,9 @@ class BinnedBuilder final : public Builder, private Surveyor {
         columns_.change(begin + i, [&](Column& column) { column.bins.raise(tops[i], shape_.bin_count); });
   }
 
-  /// Adds the tile with the current window, and again if this window was too low. The first tile of a round begins with
-  /// the window of the previous round's first tile, if two rounds in a row had the same window. If this is not the
-  /// tile's window, the tile is added again.
+  /// Adds the tile with the current bin range, and again if this range was too low. The first tile of a round begins
+  /// with the bin range of the previous round's first tile, if two rounds in a row had the same range. If this is not
+  /// the tile's bin range, the tile is added again.
   void add(const BinnedTile& tile, Column& column) {
     const bool is_first = std::exchange(is_untouched_, false);
     bool is_guess = is_first && is_steady_;
@@ -349,10 +350,10 @@ class BinnedBuilder final : public Builder, private Surveyor {
     else if (column.bins.top == shape_.lowest_top())
       raise_for_few(tile, column);
     for (;;) {
-      window_.follow(shape_.grid, column.bins.top, shape_.bin_count);
+      extractors_.follow(shape_.grid, column.bins.top, shape_.bin_count);
       std::array<std::int64_t, most_bins> sums{};
       const std::uint64_t largest =
-          tile.shares(tile.first, tile.second, tile.count, window_.scale, window_.each.data(), sums.data());
+          tile.add_slices(tile.first, tile.second, tile.count, extractors_.scale, extractors_.each.data(), sums.data());
       if (!finite(largest)) {
         if (is_guess) column.bins.top = shape_.lowest_top();
         return without_specials(tile, column.flags, [&](const BinnedTile& copy) { add(copy, column); });
@@ -370,7 +371,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
     }
   }
 
-  /// Raises the window for the first few terms, which most likely have the window of all terms.
+  /// Raises the bin range for the first few terms, which most likely have the bin range of all terms.
   void raise_for_few(const BinnedTile& tile, Column& column) {
     BinnedTile few = tile;
     few.count = std::min<Count>(tile.count, 64);
@@ -402,15 +403,15 @@ class BinnedBuilder final : public Builder, private Surveyor {
   ColumnViews<BinnedBuilder> views_{*this};
   std::vector<std::uint8_t> expected_;  // the columns' tops at the beginning, with a double sweep
   std::vector<std::uint8_t> surveyed_;
-  Shares shares_;
-  Shares largest_;
+  AddSlices add_slices_;
+  AddSlices largest_;
   // Null if the kernels of this target do not work on several columns at once.
   kernels::LargestOfColumns largest_of_columns_;
   kernels::AddToGroupsOfBins add_to_groups_;
   BinnedCopy copy_;
   FewRows few_;
-  Extractors window_;
-  bool is_untouched_ = false;  // whether the only column has no window yet
+  Extractors extractors_;
+  bool is_untouched_ = false;  // whether the only column has no bin range yet
   bool is_steady_ = false;     // whether the last two rounds began with the same top
   int last_top_ = -1;
   Count rows_ = 0;

@@ -18,7 +18,7 @@ using binned_record::put;
 using binned_record::put_in_group;
 using binned_record::write_value;
 
-// The number of terms between two carries. A share has at most 2^39 quanta, so the remainder of a carry and the terms
+// The number of terms between two carries. A slice has at most 2^39 quanta, so the remainder of a carry and the terms
 // until the next carry add up to at most 2^62.
 constexpr Count terms_between_carries_of_bins = Count{1} << 22;
 constexpr std::int64_t most_kept = std::int64_t{1} << 61;
@@ -32,11 +32,11 @@ template <class Element, std::size_t bin_count>
 DealtBins<Element, bin_count>::DealtBins(const BinnedShape& shape)
     : shape_(shape),
       sums_(shape.columns, BinnedSum{.top = static_cast<std::uint8_t>(shape.lowest_top())}),
-      windows_(static_cast<std::size_t>(shape.grid.highest_top()) + 1) {
+      extractors_(static_cast<std::size_t>(shape.grid.highest_top()) + 1) {
   for (int top = shape_.lowest_top(); top <= shape_.grid.highest_top(); ++top) {
-    BinExtractors& window = windows_[static_cast<std::size_t>(top)];
-    window.scale = shape_.grid.scale(top);
-    shape_.grid.extractors(top, window.extractors);
+    BinExtractors& bins = extractors_[static_cast<std::size_t>(top)];
+    bins.scale = shape_.grid.scale(top);
+    shape_.grid.extractors(top, bins.extractors);
   }
 }
 
@@ -57,24 +57,24 @@ void DealtBins<Element, bin_count>::add(std::span<const std::uint32_t> columns, 
       if (!note_dealt(term, sum.flags)) return;
       make_room(sum, static_cast<int>(exponent));
     }
-    add_share(sum, term);
+    add_slices(sum, term);
   });
 }
 
-/// Adds a term that fits the window of its column.
+/// Adds a term that fits the bin range of its column.
 template <class Element, std::size_t bin_count>
-inline void DealtBins<Element, bin_count>::add_share(BinnedSum& sum, double term) const noexcept {
-  const BinExtractors& window = windows_[sum.top];
-  double rest = term * window.scale;
+inline void DealtBins<Element, bin_count>::add_slices(BinnedSum& sum, double term) const noexcept {
+  const BinExtractors& bins = extractors_[sum.top];
+  double rest = term * bins.scale;
   for (std::size_t bin = 0; bin < bin_count; ++bin) {
-    const double extractor = window.extractors[bin];
+    const double extractor = bins.extractors[bin];
     const double together = extractor + rest;
     rest -= together - extractor;
     sum.bins[bin] += std::bit_cast<std::int64_t>(together) - std::bit_cast<std::int64_t>(extractor);
   }
 }
 
-/// Moves the column's window up until terms with this exponent fit. Subnormal terms fit every window.
+/// Moves the column's bin range up until terms with this exponent fit. Subnormal terms fit every bin range.
 template <class Element, std::size_t bin_count>
 inline void DealtBins<Element, bin_count>::make_room(BinnedSum& sum, int exponent) noexcept {
   const int top = std::max<int>((exponent + fraction_bits) / bin_width, sum.top);  // see BinGrid::top_of

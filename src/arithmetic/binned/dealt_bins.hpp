@@ -36,7 +36,7 @@ class DealtBins {
 
   struct BinnedSum {
     std::array<std::int64_t, bin_count> bins{};
-    std::uint16_t highest_exponent = 0;  // biased exponent of the largest terms that fit the window; 0: no term yet
+    std::uint16_t highest_exponent = 0;  // biased exponent of the largest terms that fit the bin range; 0: no term yet
     std::uint8_t top = 0;
     std::uint8_t flags = no_flags;
     std::uint32_t wide = none;  // index of the column's second words, or `none`
@@ -48,7 +48,7 @@ class DealtBins {
   };
   using WideBins = std::array<Int128, bin_count>;
 
-  void add_share(BinnedSum& sum, double term) const noexcept;
+  void add_slices(BinnedSum& sum, double term) const noexcept;
   void make_room(BinnedSum& sum, int exponent) noexcept;
   void carry();
   binned_record::Column column(const BinnedSum& sum) const noexcept;
@@ -56,7 +56,7 @@ class DealtBins {
 
   binned_record::BinnedShape shape_;
   std::vector<BinnedSum> sums_;
-  std::vector<BinExtractors> windows_;  // extractors of the window below each top
+  std::vector<BinExtractors> extractors_;  // extractors of the bin range below each top
   std::vector<WideBins> wides_;
   Count terms_ = 0;  // number of terms since the last carry
 };

@@ -64,13 +64,13 @@ struct BinnedShape {
   std::uint8_t known_flags() const noexcept {
     return static_cast<std::uint8_t>(all_flags | (is_dealt ? has_minus_zero : no_flags));
   }
-  /// Returns the lowest top: the window must not reach below the lowest bin.
+  /// Returns the lowest top: the bin range must not reach below the lowest bin.
   int lowest_top() const noexcept { return bin_count - 1; }
   bool is_plain_sum_of_doubles() const noexcept {
     return result == Type::f64 && operation != Operation::norm2 && operation != Operation::mean;
   }
 
-  /// Returns the exponent of the lowest bin's quantum in the window below a top.
+  /// Returns the exponent of the lowest bin's quantum in the bin range below a top.
   int unit(int top) const noexcept { return grid.quantum(top - bin_count + 1); }
   bool is_normal(int top) const noexcept { return lowest_normal_unit <= unit(top) && unit(top) <= highest_normal_unit; }
   /// Returns the bounds of the groups that kernels may merge, and of the groups that kernels may round to doubles.

@@ -18,8 +18,8 @@ struct BinnedTile {
   const void* first = nullptr;
   const void* second = nullptr;
   Count count = 0;
-  kernels::Shares shares = nullptr;
-  kernels::Shares largest = nullptr;
+  kernels::AddSlices add_slices = nullptr;
+  kernels::AddSlices largest = nullptr;
 };
 
 /// Copies elements that are not contiguous, or that include infinities and NaNs. Products become their terms. There may
@@ -30,15 +30,15 @@ class BinnedCopy {
   static constexpr Count capacity = 512;
 
   explicit BinnedCopy(const binned_record::BinnedShape& shape) noexcept
-      : shares_(kernels::shares<double>(kernels::chosen(), form_of(shape), shape.bin_count)),
-        largest_(kernels::shares<double>(kernels::chosen(), form_of(shape), 0)) {}
+      : add_slices_(kernels::add_slices<double>(kernels::chosen(), form_of(shape), shape.bin_count)),
+        largest_(kernels::add_slices<double>(kernels::chosen(), form_of(shape), 0)) {}
 
   template <class Element>
   BinnedTile of(const std::byte* first, const std::byte* second, Count count, Bytes stride) noexcept {
     for (Count i = 0; i < count; ++i) values_[i] = load<Element>(first + i * stride);
     if (second != nullptr)
       for (Count i = 0; i < count; ++i) values_[i] *= load<Element>(second + i * stride);
-    return {.first = values_.data(), .count = count, .shares = shares_, .largest = largest_};
+    return {.first = values_.data(), .count = count, .add_slices = add_slices_, .largest = largest_};
   }
 
   std::span<double> values(Count count) noexcept { return std::span(values_).first(count); }
@@ -55,8 +55,8 @@ class BinnedCopy {
   }
 
   static inline constinit thread_local std::array<double, capacity> values_{};
-  kernels::Shares shares_;
-  kernels::Shares largest_;
+  kernels::AddSlices add_slices_;
+  kernels::AddSlices largest_;
 };
 
 /// Removes infinities and NaNs from `values`, and returns their flags. If the terms are squares, an infinity counts as

@@ -59,7 +59,7 @@ class WideColumns {
       group.flags = {};
       group.is_narrow = false;
       for (std::size_t lane = 0; lane < some; ++lane) {
-        columns_[begin + lane].window(group.wide[lane]);
+        columns_[begin + lane].digit_range(group.wide[lane]);
         group.flags.add(lane, columns_[begin + lane].flags());
       }
       take(some, group);
@@ -88,7 +88,7 @@ class ExactBuilder final : public Builder {
       : columns_(columns, signs),
         ending_(ending),
         few_(operation == Operation::sum && ending.operation == Operation::sum && columns == 1
-                 ? kernels::sum_as_pair<Element>(kernels::chosen())
+                 ? kernels::sum_as_double_double<Element>(kernels::chosen())
                  : nullptr,
              sizeof(Element), may_be_one && columns == 1 ? most_few : 0) {}
 
@@ -114,9 +114,9 @@ class ExactBuilder final : public Builder {
     exact_record::Writer writer(out, Header{}, rows_, Columns::digit_count);
     if constexpr (may_be_one) {
       if (has_one()) {
-        DigitWindow window;
-        columns_.only().window(window);
-        writer.put(columns_.only().flags(), window);
+        DigitRange range;
+        columns_.only().digit_range(range);
+        writer.put(columns_.only().flags(), range);
         return writer.finish();
       }
     }
@@ -170,7 +170,7 @@ class ExactBuilder final : public Builder {
     if (!few_.empty()) add(few_.take());
   }
   bool finish_few(std::byte* value) noexcept {
-    kernels::PairSum found;
+    kernels::DoubleDoubleSum found;
     if (few_.sum(found) && FewRows::write(found, ending_.result == Type::f32, value)) return true;
     if constexpr (may_be_one) {
       if (has_one()) {

@@ -266,11 +266,11 @@ void DealtSums<Element, factors>::add_to_accumulators() {
 
 /// The sum of all terms of a column, in digits from 2^(lowest exponent of the terms) on. All terms are multiples of it.
 template <class Element, int factors>
-void DealtSums<Element, factors>::window(std::size_t column, const Sorted& sorted, DigitWindow& window) noexcept {
+void DealtSums<Element, factors>::digit_range(std::size_t column, const Sorted& sorted, DigitRange& range) noexcept {
   const SmallSum& sum = sums_[column][0];
-  if (are_cut || sum.aside > 0) return window_of_all(column, sorted.of(column), window);
+  if (are_cut || sum.aside > 0) return digit_range_of_all(column, sorted.of(column), range);
   Int128 all = sum.value();
-  if (all == 0) return make_window({}, 0, window);
+  if (all == 0) return make_digit_range({}, 0, range);
   int position = sum.unit + exponent_of_unit - Wide::lowest_exponent;
   if (position < 0) all >>= -position;
   position = std::max(position, 0);
@@ -279,13 +279,13 @@ void DealtSums<Element, factors>::window(std::size_t column, const Sorted& sorte
   std::array<std::int64_t, 5> digits;
   for (int i = 0; i < 4; ++i) digits[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(low >> (32 * i));
   digits[4] = static_cast<std::int64_t>(all >> 96 >> (32 - bit));
-  make_window(digits, position / 32, window);
+  make_digit_range(digits, position / 32, range);
 }
 
 /// The same with an accumulator.
 template <class Element, int factors>
-void DealtSums<Element, factors>::window_of_all(std::size_t column, std::span<const Aside> aside,
-                                                DigitWindow& window) noexcept {
+void DealtSums<Element, factors>::digit_range_of_all(std::size_t column, std::span<const Aside> aside,
+                                                     DigitRange& range) noexcept {
   Wide* const own = wide_of(column);
   Wide& wide = own == nullptr ? few_ : *own;
   for (const Aside& term : aside) wide.add_scaled(term.value, term.unit + exponent_of_unit);
@@ -293,7 +293,7 @@ void DealtSums<Element, factors>::window_of_all(std::size_t column, std::span<co
     for_each_word(sum.value(), [&](std::int64_t word, int bit, int /*bits*/) {
       wide.add_scaled(word, sum.unit + bit + exponent_of_unit);
     });
-  wide.window(window);
+  wide.digit_range(range);
   few_.clear();
 }
 
@@ -336,7 +336,7 @@ Bytes DealtSums<Element, factors>::write(Count rows, std::span<std::byte> out) {
     }
     group.is_narrow = read_narrow(std::span(sums_).subspan(begin, columns), group.narrow);
     if (!group.is_narrow)
-      for (std::size_t lane = 0; lane < columns; ++lane) window(begin + lane, sorted, group.wide[lane]);
+      for (std::size_t lane = 0; lane < columns; ++lane) digit_range(begin + lane, sorted, group.wide[lane]);
     writer.put(columns, group);
   }
   return writer.finish();
@@ -399,8 +399,8 @@ void DealtSums<Element, factors>::finish(std::byte* values) {
   for (std::size_t column = 0; column < sums_.size(); ++column) {
     if (!are_open[column]) continue;
     const SmallSum& sum = sums_[column][0];
-    DigitWindow whole;
-    window_of_all(column, sorted.of(column), whole);
+    DigitRange whole;
+    digit_range_of_all(column, sorted.of(column), whole);
     ending_.write(sum.all_flags(), (sum.flags & has_minus_zero) != 0 ? 1 : 0, leading(whole, Wide::lowest_exponent),
                   values + column * bytes);
   }

@@ -160,8 +160,8 @@ class DealtSums {
   void write_value(const SmallSum& sum, Int128 value, std::byte* out) const noexcept;
   bool is_written_at_once(const ColumnSum& sum, std::byte* out) const noexcept;
   bool read_narrow(std::span<const ColumnSum> sums, NarrowGroup& group) const noexcept;
-  void window(std::size_t column, const Sorted& sorted, DigitWindow& window) noexcept;
-  void window_of_all(std::size_t column, std::span<const Aside> aside, DigitWindow& window) noexcept;
+  void digit_range(std::size_t column, const Sorted& sorted, DigitRange& range) noexcept;
+  void digit_range_of_all(std::size_t column, std::span<const Aside> aside, DigitRange& range) noexcept;
 
   Ending ending_;
   std::vector<ColumnSum> sums_;

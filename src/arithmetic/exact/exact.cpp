@@ -26,13 +26,13 @@ using exact_record::Writer;
 // in a word.
 constexpr std::size_t digits_at = word_head::flag_words;
 
-void put_column(Flags flags, const DigitWindow& window, int digit_count, std::span<std::int64_t> words) noexcept {
+void put_column(Flags flags, const DigitRange& range, int digit_count, std::span<std::int64_t> words) noexcept {
   word_head::put_flags(flags, words);
   std::int64_t* digits = words.data() + digits_at;
-  for (int i = window.lowest; i < window.end(); ++i) digits[i] = window.digit(i);
-  if (!window.negative) return;
-  if (window.end() < digit_count) {
-    digits[window.end()] = -1;
+  for (int i = range.lowest; i < range.end(); ++i) digits[i] = range.digit(i);
+  if (!range.negative) return;
+  if (range.end() < digit_count) {
+    digits[range.end()] = -1;
   } else {
     digits[digit_count - 1] -= std::int64_t{1} << 32;
   }
@@ -214,11 +214,11 @@ void ExactKind::to_words(std::span<const std::byte> partial, std::span<std::int6
   word_head::put(header, reader.rows(), words);
   if (header.status != Status::ok) return;
   GroupSums group;
-  DigitWindow window;
+  DigitRange range;
   for (Count column = 0; column < columns_; ++column) {
     const std::size_t lane = column % columns_of_group;
     if (lane == 0) next(reader, column, group);
-    put_column(group.flags.of(lane), group.window(lane, window), digit_count_, words_of(column, words));
+    put_column(group.flags.of(lane), group.digit_range(lane, range), digit_count_, words_of(column, words));
   }
 }
 
@@ -235,7 +235,7 @@ Bytes ExactKind::from_words(std::span<const std::int64_t> sums, std::uint32_t ra
     group.is_narrow = false;
     for (std::size_t lane = 0; lane < columns_from(begin); ++lane) {
       const auto words = words_of(begin + lane, sums);
-      make_window(words.subspan(digits_at), 0, group.wide[lane]);
+      make_digit_range(words.subspan(digits_at), 0, group.wide[lane]);
       group.flags.add(lane, word_head::flags_of(words));
     }
     put(writer, begin, group);

@@ -21,7 +21,7 @@ const std::byte* second_of(const kernels::ColumnRows& rows, std::size_t lane) no
 
 template <class Element, int factors>
 void NarrowColumns<Element, factors>::add(const Block& block) noexcept {
-  if (block.rows >= fewest_for_windows) return add_windows(block);
+  if (block.rows >= fewest_for_extraction) return add_by_extraction(block);
   for (Count row = 0; row < block.rows; ++row) {
     const std::byte* first = block.first + row * block.row_stride;
     if constexpr (has_row_kernel) {
@@ -58,10 +58,10 @@ void NarrowColumns<Element, factors>::add_column(Count column, const std::byte* 
 }
 
 template <class Element, int factors>
-void NarrowColumns<Element, factors>::add_windows(const Block& block) noexcept {
+void NarrowColumns<Element, factors>::add_by_extraction(const Block& block) noexcept {
   for_each_column_group(block, columns_, sizeof(Element), [&](Count begin, const kernels::ColumnRows& rows) {
-    ColumnWindowFinder::Found found;
-    const int levels = windows_.add(rows, std::span(tops_).subspan(begin), found);
+    ColumnRangeFinder::Found found;
+    const int levels = finder_.add(rows, std::span(tops_).subspan(begin), found);
     NarrowSums& group = groups_[begin / columns_of_group];
     for (std::size_t lane = 0; lane < rows.columns; ++lane) {
       const bool has_two = levels == 2 || (found.fits[lane] != 0 && (found.sums[2][lane] | found.sums[3][lane]) == 0);
@@ -74,22 +74,22 @@ void NarrowColumns<Element, factors>::add_windows(const Block& block) noexcept {
 /// Adds the sums of two levels, which together are below 2^96 units of the second level.
 template <class Element, int factors>
 bool NarrowColumns<Element, factors>::add_found(NarrowSums& group, std::size_t lane,
-                                                const ColumnWindowFinder::Found& found) noexcept {
-  Int128 value = (static_cast<Int128>(found.sums[0][lane]) << kernels::window_step) + found.sums[1][lane];
-  const int exponent = kernels::window_unit(static_cast<int>(found.top[lane]), 1) - Wide::lowest_exponent;
+                                                const ColumnRangeFinder::Found& found) noexcept {
+  Int128 value = (static_cast<Int128>(found.sums[0][lane]) << kernels::level_step) + found.sums[1][lane];
+  const int exponent = kernels::level_unit(static_cast<int>(found.top[lane]), 1) - Wide::lowest_exponent;
   if (exponent < 0) value >>= std::min(-exponent, 127);  // the bits that are shifted out are zeros
   const auto bit = static_cast<unsigned>(std::max(exponent, 0));
   return group.narrow.add(lane, value << (bit & 31), static_cast<int>(bit / 32));
 }
 
 template <class Element, int factors>
-void NarrowColumns<Element, factors>::add_by_accumulator(Count column, const ColumnWindowFinder::Found& found,
+void NarrowColumns<Element, factors>::add_by_accumulator(Count column, const ColumnRangeFinder::Found& found,
                                                          int levels, const kernels::ColumnRows& rows,
                                                          std::size_t lane) noexcept {
   const std::byte* const first = first_of<Element>(rows, lane);
   const std::byte* const second = second_of<Element>(rows, lane);
   if (found.fits[lane] == 0) return wide(column).add_rows(first, second, rows.rows, rows.row_stride);
-  WindowSums sums{.count = rows.rows, .top = static_cast<int>(found.top[lane])};
+  ExtractedSums sums{.count = rows.rows, .top = static_cast<int>(found.top[lane])};
   for (std::size_t level = 0; level < static_cast<std::size_t>(levels); ++level)
     sums.sums[level] = found.sums[level][lane];
   wide(column).add_sums(sums, first, second, rows.row_stride);
@@ -168,17 +168,17 @@ void NarrowColumns<Element, factors>::read(Count begin, GroupSums& group) const 
   group.narrow = sums.narrow;
   group.is_narrow = sums.wide == 0;
   if (group.is_narrow) return;
-  DigitWindow narrow;
-  DigitWindow wide;
+  DigitRange narrow;
+  DigitRange wide;
   for (std::size_t lane = 0; lane < columns_at(begin); ++lane) {
     if ((sums.wide >> lane & 1) == 0) {
-      sums.narrow.window(lane, group.wide[lane]);
+      sums.narrow.digit_range(lane, group.wide[lane]);
       continue;
     }
     const Wide& all = made(begin + lane);
-    sums.narrow.window(lane, narrow);
-    all.window(wide);
-    arithmetic::add_windows(narrow, wide, group.wide[lane]);
+    sums.narrow.digit_range(lane, narrow);
+    all.digit_range(wide);
+    arithmetic::add_digit_ranges(narrow, wide, group.wide[lane]);
     group.flags.add(lane, all.flags());
   }
 }

@@ -34,7 +34,7 @@ class NarrowColumns {
   static constexpr int digit_count = Wide::digit_count;
 
   /// Whether the chosen target has the kernels that make this class fast.
-  static bool works(Signs signs) noexcept { return ColumnWindowFinder(Wide::terms_of(signs)).works(); }
+  static bool works(Signs signs) noexcept { return ColumnRangeFinder(Wide::terms_of(signs)).works(); }
 
   NarrowColumns(Count columns, Signs signs)
       : columns_(columns),
@@ -42,8 +42,8 @@ class NarrowColumns {
         kept_bits_(signs == Signs::kept ? ~typename F::Bits{0} : ~F::sign_bit),
         groups_((columns + columns_of_group - 1) / columns_of_group),
         wide_(std::make_unique_for_overwrite<Reserved[]>(columns)),
-        windows_(Wide::terms_of(signs)),
-        tops_(columns, ColumnWindowFinder::no_top) {}
+        finder_(Wide::terms_of(signs)),
+        tops_(columns, ColumnRangeFinder::no_top) {}
 
   Count count() const noexcept { return columns_; }
   void clear() noexcept { std::fill(groups_.begin(), groups_.end(), NarrowSums()); }
@@ -68,7 +68,7 @@ class NarrowColumns {
  private:
   static constexpr Count columns_of_group = exact_record::columns_of_group;
   static constexpr bool has_row_kernel = factors == 1 && sizeof(Element) == sizeof(double);
-  static constexpr Count fewest_for_windows = 4;
+  static constexpr Count fewest_for_extraction = 4;
 
   struct NarrowSums {
     NarrowGroup narrow;
@@ -85,10 +85,10 @@ class NarrowColumns {
   const Wide& made(Count column) const noexcept {
     return *std::launder(reinterpret_cast<const Wide*>(wide_[column].memory));
   }
-  void add_windows(const Block& block) noexcept;
+  void add_by_extraction(const Block& block) noexcept;
   void add_row(const std::byte* row) noexcept;
-  bool add_found(NarrowSums& group, std::size_t lane, const ColumnWindowFinder::Found& found) noexcept;
-  void add_by_accumulator(Count column, const ColumnWindowFinder::Found& found, int levels,
+  bool add_found(NarrowSums& group, std::size_t lane, const ColumnRangeFinder::Found& found) noexcept;
+  void add_by_accumulator(Count column, const ColumnRangeFinder::Found& found, int levels,
                           const kernels::ColumnRows& rows, std::size_t lane) noexcept;
   void add_term(Count column, const std::byte* first, const std::byte* second) noexcept;
   void note_signs(NarrowSums& group, const kernels::ColumnRows& rows) const noexcept;
@@ -100,8 +100,8 @@ class NarrowColumns {
   std::vector<NarrowSums> groups_;
   std::unique_ptr<Reserved[]> wide_;
   kernels::AddNarrowTerms add_narrow_terms_ = kernels::add_narrow_terms(kernels::chosen());
-  ColumnWindowFinder windows_;
-  std::vector<ColumnWindowFinder::Top> tops_;
+  ColumnRangeFinder finder_;
+  std::vector<ColumnRangeFinder::Top> tops_;
 };
 
 extern template class NarrowColumns<float, 1>;

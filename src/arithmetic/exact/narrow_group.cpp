@@ -106,33 +106,33 @@ int NarrowGroup::trim() noexcept {
   return beyond == 0 ? 1 : 2;
 }
 
-bool NarrowGroup::set_windows(std::span<const DigitWindow> windows) noexcept {
+bool NarrowGroup::set_digit_ranges(std::span<const DigitRange> ranges) noexcept {
   clear();
   int lowest = widest_digit_count;
   int end = 0;
-  for (const DigitWindow& window : windows) {
-    if (window.zero()) continue;
-    lowest = std::min(lowest, window.lowest);
-    end = std::max(end, window.end());
+  for (const DigitRange& range : ranges) {
+    if (range.zero()) continue;
+    lowest = std::min(lowest, range.lowest);
+    end = std::max(end, range.end());
   }
   if (end - lowest > most_digits) return false;
   lowest_ = lowest == widest_digit_count ? 0 : lowest;
-  for (std::size_t lane = 0; lane < windows.size(); ++lane) {
-    const DigitWindow& window = windows[lane];
+  for (std::size_t lane = 0; lane < ranges.size(); ++lane) {
+    const DigitRange& range = ranges[lane];
     Uint128 bits = 0;
-    for (int i = 0; i < most_digits; ++i) bits |= Uint128{window.digit(lowest_ + i)} << (32 * i);
-    if (!window.zero() && bits >> 127 != Uint128{window.negative}) return false;
+    for (int i = 0; i < most_digits; ++i) bits |= Uint128{range.digit(lowest_ + i)} << (32 * i);
+    if (!range.zero() && bits >> 127 != Uint128{range.negative}) return false;
     put(lane, static_cast<Int128>(bits));
   }
   return true;
 }
 
-void NarrowGroup::window(std::size_t lane, DigitWindow& window) const noexcept {
+void NarrowGroup::digit_range(std::size_t lane, DigitRange& range) const noexcept {
   std::array<std::int64_t, most_digits> words;
   const Int128 bits = value(lane);
   for (std::size_t i = 0; i + 1 < most_digits; ++i) words[i] = static_cast<std::uint32_t>(bits >> (32 * i));
   words[most_digits - 1] = static_cast<std::int64_t>(bits >> 96);
-  make_window(words, lowest_, window);
+  make_digit_range(words, lowest_, range);
 }
 
 bool NarrowGroup::round(std::size_t columns, int lowest_exponent, std::byte* doubles) const noexcept {
@@ -147,9 +147,9 @@ bool NarrowGroup::round(std::size_t columns, int lowest_exponent, std::byte* dou
 
 bool NarrowGroup::ends_within(int digit_count) const noexcept {
   if (lowest_ + most_digits <= digit_count) return true;
-  DigitWindow found;
+  DigitRange found;
   for (std::size_t lane = 0; lane < most_columns; ++lane) {
-    window(lane, found);
+    digit_range(lane, found);
     if (found.end() > digit_count) return false;
   }
   return true;

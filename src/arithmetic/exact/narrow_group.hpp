@@ -49,9 +49,10 @@ class NarrowGroup {
   /// the contents of this group are then not valid.
   bool set_sum(const NarrowGroup& a, const NarrowGroup& b) noexcept;
 
-  /// Sets the columns to the numbers in these windows, in the largest possible unit. Returns false if there is none.
-  bool set_windows(std::span<const DigitWindow> windows) noexcept;
-  void window(std::size_t lane, DigitWindow& window) const noexcept;
+  /// Sets the columns to the numbers in these digit ranges, in the largest possible unit. Returns false if there is
+  /// none.
+  bool set_digit_ranges(std::span<const DigitRange> ranges) noexcept;
+  void digit_range(std::size_t lane, DigitRange& range) const noexcept;
   Leading leading(std::size_t lane, int lowest_exponent) const noexcept {
     return arithmetic::leading(value(lane), lowest_exponent + 32 * lowest_);
   }

@@ -75,12 +75,12 @@ struct GroupSums {
   std::uint8_t minus_zeros = 0;
   bool is_narrow = true;
   NarrowGroup narrow;
-  NarrowGroup::EachColumn<DigitWindow> wide;  // sums of a wide group; digits are not initialised
+  NarrowGroup::EachColumn<DigitRange> wide;  // sums of a wide group; digits are not initialised
 
-  /// Returns the sum of a column as a window of digits. Uses `room` for it if the group is narrow.
-  const DigitWindow& window(std::size_t lane, DigitWindow& room) const noexcept {
+  /// Returns the sum of a column as a digit range. Uses `room` for it if the group is narrow.
+  const DigitRange& digit_range(std::size_t lane, DigitRange& room) const noexcept {
     if (!is_narrow) return wide[lane];
-    narrow.window(lane, room);
+    narrow.digit_range(lane, room);
     return room;
   }
   Leading leading(std::size_t lane, int lowest_exponent) const noexcept {
@@ -93,13 +93,13 @@ struct GroupSums {
     minus_zeros = a.minus_zeros | b.minus_zeros;
     is_narrow = a.is_narrow && b.is_narrow && narrow.set_sum(a.narrow, b.narrow);
     if (is_narrow) return;
-    std::array<DigitWindow, 2> rooms;
+    std::array<DigitRange, 2> rooms;
     for (std::size_t lane = 0; lane < columns; ++lane)
-      add_windows(a.window(lane, rooms[0]), b.window(lane, rooms[1]), wide[lane]);
+      add_digit_ranges(a.digit_range(lane, rooms[0]), b.digit_range(lane, rooms[1]), wide[lane]);
   }
   /// Stores the sums in the narrow form (integers of two words in one unit) if they fit it.
   void settle(Count columns) noexcept {
-    if (!is_narrow) is_narrow = narrow.set_windows(std::span(wide).first(columns));
+    if (!is_narrow) is_narrow = narrow.set_digit_ranges(std::span(wide).first(columns));
   }
 };
 
@@ -161,23 +161,23 @@ class Reader {
   void skip_alike(Count groups) noexcept { skip(groups * kernels::narrow_group_bytes); }
 
   /// Reads the next column. Returns false if there is none, or if no Writer can have written its bytes.
-  bool next(Flags& flags, DigitWindow& window) noexcept {
+  bool next(Flags& flags, DigitRange& range) noexcept {
     Descriptor descriptor;
     if (left_ < sizeof descriptor) return false;
     std::memcpy(&descriptor, at_, sizeof descriptor);
     skip(sizeof descriptor);
     flags = static_cast<Flags>(descriptor.flags);
-    window.lowest = descriptor.lowest;
-    window.count = descriptor.count;
-    window.negative = descriptor.negative == 1;
-    const Bytes digits = digit_bytes(window.count);
-    if ((descriptor.flags & ~all_flags) != 0 || descriptor.negative > 1 || window.end() > digit_count_ ||
+    range.lowest = descriptor.lowest;
+    range.count = descriptor.count;
+    range.negative = descriptor.negative == 1;
+    const Bytes digits = digit_bytes(range.count);
+    if ((descriptor.flags & ~all_flags) != 0 || descriptor.negative > 1 || range.end() > digit_count_ ||
         digits > left_) {
       return false;
     }
-    copy(at_, digits, left_, window.digits.data());
+    copy(at_, digits, left_, range.digits.data());
     skip(digits);
-    return window.canonical();
+    return range.canonical();
   }
 
   /// Reads the next group, and returns false in the same cases.
@@ -209,7 +209,7 @@ class Reader {
     Flags flags = no_flags;
     for (Count lane = 0; lane < columns; ++lane)
       if (!next(flags, group.wide[lane]) || flags != no_flags) return false;
-    return !NarrowGroup().set_windows(std::span(group.wide).first(columns));
+    return !NarrowGroup().set_digit_ranges(std::span(group.wide).first(columns));
   }
 
   const std::byte* at_;
@@ -227,15 +227,14 @@ class Writer {
     if (fits_) std::memcpy(out.data() + sizeof header, &rows, sizeof rows);
   }
 
-  void put(Flags flags, const DigitWindow& window) noexcept {
-    const Bytes digits = digit_bytes(window.count);
-    fits_ = fits_ && window.end() <= digit_count_ && sizeof(Descriptor) + digits <= out_.size() - size_;
+  void put(Flags flags, const DigitRange& range) noexcept {
+    const Bytes digits = digit_bytes(range.count);
+    fits_ = fits_ && range.end() <= digit_count_ && sizeof(Descriptor) + digits <= out_.size() - size_;
     if (!fits_) return;
-    const Descriptor descriptor{flags, static_cast<std::uint8_t>(window.lowest),
-                                static_cast<std::uint8_t>(window.count), window.negative};
+    const Descriptor descriptor{flags, static_cast<std::uint8_t>(range.lowest), static_cast<std::uint8_t>(range.count),
+                                range.negative};
     std::memcpy(out_.data() + size_, &descriptor, sizeof descriptor);
-    copy(window.digits.data(), digits, out_.size() - size_ - sizeof descriptor,
-         out_.data() + size_ + sizeof descriptor);
+    copy(range.digits.data(), digits, out_.size() - size_ - sizeof descriptor, out_.data() + size_ + sizeof descriptor);
     size_ += sizeof descriptor + digits;
   }
   /// Writes a group, as a narrow group if possible.

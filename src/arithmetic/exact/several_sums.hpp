@@ -85,13 +85,13 @@ Partial merge(const Partial& left, const Partial& right, const Room& room, const
 struct RecordedSum {
   Flags flags = no_flags;
   Count rows = 0;
-  DigitWindow window;
+  DigitRange range;
 };
 
 /// Reads the record of one column. Returns false if it is invalid, or has more rows than possible.
 inline bool read(std::span<const std::byte> record, int digit_count, RecordedSum& sum) noexcept {
   exact_record::Reader reader(record, digit_count);
-  if (!reader.next(sum.flags, sum.window) || !reader.at_end()) return false;
+  if (!reader.next(sum.flags, sum.range) || !reader.at_end()) return false;
   sum.rows = reader.rows();
   return sum.rows >> 63 == 0;
 }

@@ -64,12 +64,12 @@ class StateOf final : public ExactState {
     const Column& of = columns_[column];
     sum.special = of.terms.special();
     sum.minus_zeros = of.minus_zeros;
-    of.terms.window(sum.window);
+    of.terms.digit_range(sum.range);
   }
 
   void unite(Count column, const ColumnSum& sum, Way way) noexcept override {
     Column& to = columns_[column];
-    to.terms.add_window(sum.window, way == Way::added ? sum.special : negated(sum.special), way == Way::taken_away);
+    to.terms.add_digit_range(sum.range, way == Way::added ? sum.special : negated(sum.special), way == Way::taken_away);
     to.minus_zeros = wrapping_add(to.minus_zeros, sum.minus_zeros, way);
   }
 
@@ -87,9 +87,9 @@ class StateOf final : public ExactState {
   bool sums_have_room() const noexcept override {
     return std::ranges::all_of(columns_, [](const Column& column) {
       if (column.terms.far_from_top()) return true;
-      DigitWindow window;
-      column.terms.window(window);
-      const auto top = static_cast<std::int32_t>(window.digit(ColumnAccumulator::digit_count - 1));
+      DigitRange range;
+      column.terms.digit_range(range);
+      const auto top = static_cast<std::int32_t>(range.digit(ColumnAccumulator::digit_count - 1));
       constexpr std::int32_t most = std::int32_t{1} << 30;
       return top >= -most && top < most;
     });
@@ -148,7 +148,7 @@ auto with_terms(const StateShape& shape, Body body) {
 }
 
 /// Compares two numbers as digits. Returns -1, 0 or 1 for less, equal or greater.
-int compare_windows(const DigitWindow& a, const DigitWindow& b) noexcept {
+int compare_digit_ranges(const DigitRange& a, const DigitRange& b) noexcept {
   if (a.negative != b.negative) return a.negative ? -1 : 1;
   const int lowest = std::min(a.lowest, b.lowest);
   for (int position = std::max(a.end(), b.end()) - 1; position >= lowest; --position) {
@@ -228,7 +228,7 @@ Comparison ExactState::compare(const ExactState& other, Count column) const noex
   const int infinite = infinite_sign(a.special) - infinite_sign(b.special);
   if (infinite != 0) return infinite < 0 ? Comparison::less : Comparison::greater;
   if (infinite_sign(a.special) != 0) return Comparison::equal;
-  return static_cast<Comparison>(compare_windows(a.window, b.window));
+  return static_cast<Comparison>(compare_digit_ranges(a.range, b.range));
 }
 
 void ExactState::round(Operation operation, Type result, std::byte* values) const noexcept {
@@ -237,7 +237,7 @@ void ExactState::round(Operation operation, Type result, std::byte* values) cons
   ColumnSum column;
   for (Count i = 0; i < shape_.columns; ++i, values += ending.value_size()) {
     read(i, column);
-    const Leading sum = leading(column.window, lowest_exponent(shape_));
+    const Leading sum = leading(column.range, lowest_exponent(shape_));
     unsigned flags = column.special;
     if (column.minus_zeros != rows_) flags |= not_minus_zero;
     const bool is_below_zero = (sum.bits != 0 && sum.negative) || (flags & has_minus_infinity) != 0;

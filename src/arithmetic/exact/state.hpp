@@ -32,7 +32,7 @@ Bytes element_bytes(const StateShape& shape) noexcept;
 struct ColumnSum {
   Flags special = no_flags;      // flags of special terms: has_nan, has_plus_infinity, has_minus_infinity
   std::int64_t minus_zeros = 0;  // number of terms that are -0.0, minus the number of removed ones; wraps around
-  DigitWindow window;
+  DigitRange range;
 };
 
 /// The comparison of two sums, as numbers. The values are equal to the values in the C interface.

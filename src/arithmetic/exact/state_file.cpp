@@ -63,9 +63,9 @@ class StateFileReader {
 };
 
 /// Whether the integer fits in `digits` digits in two's complement; the highest digit has the sign.
-bool fits(const DigitWindow& window, int digits) noexcept {
-  if (window.end() > digits) return false;
-  return (static_cast<std::int32_t>(window.digit(digits - 1)) < 0) == window.negative;
+bool fits(const DigitRange& range, int digits) noexcept {
+  if (range.end() > digits) return false;
+  return (static_cast<std::int32_t>(range.digit(digits - 1)) < 0) == range.negative;
 }
 
 /// Reads a column. Returns false if no StateFileWriter can have written it.
@@ -74,15 +74,15 @@ bool read_column(StateFileReader& in, int digits, ColumnSum& sum) noexcept {
   sum.minus_zeros = in.get<std::int64_t>();
   const auto special = in.get<std::uint8_t>();
   sum.special = static_cast<Flags>(special);
-  sum.window.lowest = in.get<std::uint8_t>();
-  sum.window.count = in.get<std::uint8_t>();
+  sum.range.lowest = in.get<std::uint8_t>();
+  sum.range.count = in.get<std::uint8_t>();
   const auto negative = in.get<std::uint8_t>();
-  sum.window.negative = negative == 1;
-  if ((special & ~all_special) != 0 || negative > 1 || sum.window.end() > digits) return false;
-  const auto count = static_cast<std::size_t>(sum.window.count);
+  sum.range.negative = negative == 1;
+  if ((special & ~all_special) != 0 || negative > 1 || sum.range.end() > digits) return false;
+  const auto count = static_cast<std::size_t>(sum.range.count);
   if (in.left() < count * sizeof(std::uint32_t)) return false;
-  for (std::size_t i = 0; i < count; ++i) sum.window.digits[i] = in.get<std::uint32_t>();
-  return sum.window.canonical() && fits(sum.window, digits);
+  for (std::size_t i = 0; i < count; ++i) sum.range.digits[i] = in.get<std::uint32_t>();
+  return sum.range.canonical() && fits(sum.range, digits);
 }
 
 /// Returns the error in the head or in the checksum; an empty text if there is none.
@@ -112,7 +112,7 @@ Bytes file_bytes(const ExactState& state) noexcept {
   ColumnSum sum;
   for (Count column = 0; column < state.shape().columns; ++column) {
     state.read(column, sum);
-    bytes += column_bytes + static_cast<Bytes>(sum.window.count) * sizeof(std::uint32_t);
+    bytes += column_bytes + static_cast<Bytes>(sum.range.count) * sizeof(std::uint32_t);
   }
   return bytes;
 }
@@ -131,10 +131,10 @@ void write_file(const ExactState& state, std::span<std::byte> out) noexcept {
     state.read(column, sum);
     to.put(sum.minus_zeros);
     to.put(static_cast<std::uint8_t>(sum.special));
-    to.put(static_cast<std::uint8_t>(sum.window.lowest));
-    to.put(static_cast<std::uint8_t>(sum.window.count));
-    to.put(static_cast<std::uint8_t>(sum.window.negative));
-    for (int i = 0; i < sum.window.count; ++i) to.put(sum.window.digits[static_cast<std::size_t>(i)]);
+    to.put(static_cast<std::uint8_t>(sum.range.lowest));
+    to.put(static_cast<std::uint8_t>(sum.range.count));
+    to.put(static_cast<std::uint8_t>(sum.range.negative));
+    for (int i = 0; i < sum.range.count; ++i) to.put(sum.range.digits[static_cast<std::size_t>(i)]);
   }
   to.put(crc(to.written()));
 }

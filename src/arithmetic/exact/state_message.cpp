@@ -88,7 +88,7 @@ bool read_column(const std::byte* words, const StateShape& shape, ColumnSum& sum
     if (static_cast<std::uint32_t>(all[i]) != (top < 0 ? ~std::uint32_t{0} : 0)) return false;
   }
   all[digits - 1] = top;
-  make_window(std::span(all).first(digits), 0, sum.window);
+  make_digit_range(std::span(all).first(digits), 0, sum.range);
   return (special & ~std::uint64_t{all_special}) == 0;
 }
 
@@ -115,7 +115,7 @@ void write_message(const ExactState& state, std::span<std::byte> out) noexcept {
     at += counter_words * sizeof(std::uint64_t);
     for (Count i = 0; i < words; ++i) {
       const auto digit = static_cast<int>(2 * i);
-      set_word(at, i, std::uint64_t{sum.window.digit(digit + 1)} << 32 | sum.window.digit(digit));
+      set_word(at, i, std::uint64_t{sum.range.digit(digit + 1)} << 32 | sum.range.digit(digit));
     }
     at += words * sizeof(std::uint64_t);
   }

@@ -158,10 +158,10 @@ class StatisticsKind final : public PartialKind {
     made.min_index = parts.prefix.min.index;
     made.max = static_cast<Result>(parts.prefix.max.value);
     made.max_index = parts.prefix.max.index;
-    made.mean = rounded_mean<Result>(sum.flags, sum.rows, leading(sum.window, Accumulator<T, 1>::lowest_exponent));
+    made.mean = rounded_mean<Result>(sum.flags, sum.rows, leading(sum.range, Accumulator<T, 1>::lowest_exponent));
     if ((sum.flags & ~not_minus_zero) != 0) return true;  // with NaNs or infinities, the flags determine the result
     const Natural n_squared_variance =
-        Natural(squares.window).times(sum.rows).minus(Natural(sum.window).times(Natural(sum.window)));
+        Natural(squares.range).times(sum.rows).minus(Natural(sum.range).times(Natural(sum.range)));
     const auto set = [&](Count ddof, double& variance, double& deviation) {
       if (sum.rows <= ddof) return;
       const Leading exact = n_squared_variance.divided_by(Natural(sum.rows).times(sum.rows - ddof), lowest_exponent);

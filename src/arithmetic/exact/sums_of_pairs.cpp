@@ -27,13 +27,13 @@ enum class Term : std::uint8_t { product, first, second };
 
 /// The value of a recorded sum: a finite number, an infinity or NaN.
 struct SumValue {
-  explicit SumValue(const RecordedSum& sum) noexcept : size(sum.window) {
+  explicit SumValue(const RecordedSum& sum) noexcept : size(sum.range) {
     const bool plus = (sum.flags & has_plus_infinity) != 0;
     const bool minus = (sum.flags & has_minus_infinity) != 0;
     is_nan = (sum.flags & has_nan) != 0 || (plus && minus);
     is_infinite = plus || minus;
     const bool has_only_minus_zeros = sum.rows > 0 && (sum.flags & not_minus_zero) == 0;
-    is_negative = is_infinite ? minus : size.zero() ? has_only_minus_zeros : sum.window.negative;
+    is_negative = is_infinite ? minus : size.zero() ? has_only_minus_zeros : sum.range.negative;
   }
   bool is_zero() const noexcept { return !is_infinite && size.zero(); }
 
@@ -79,10 +79,10 @@ struct Covariance {
     const Count n = products.rows;
     const bool are_finite = ((products.flags | first.flags | second.flags) & ~not_minus_zero) == 0;
     if (!are_finite || n <= ddof) return std::numeric_limits<Result>::quiet_NaN();
-    const Natural of_products = Natural(products.window).times(n);
-    const Natural of_means = Natural(first.window).times(Natural(second.window));
-    const bool is_below_zero = products.window.negative;
-    const bool have_one_sign = is_below_zero == (first.window.negative != second.window.negative);
+    const Natural of_products = Natural(products.range).times(n);
+    const Natural of_means = Natural(first.range).times(Natural(second.range));
+    const bool is_below_zero = products.range.negative;
+    const bool have_one_sign = is_below_zero == (first.range.negative != second.range.negative);
     const bool is_turned = have_one_sign && of_products < of_means;
     const Natural dividend = !have_one_sign ? of_products.plus(of_means)
                              : is_turned    ? of_means.minus(of_products)

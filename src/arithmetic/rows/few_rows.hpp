@@ -15,12 +15,12 @@ class FewRows {
  public:
   /// The rows that wait have one column, of elements of `element_bytes` bytes. `kernel` may be null. `most`: the most
   /// rows that wait if the kernel cannot sum them.
-  FewRows(kernels::SumAsPair kernel, Bytes element_bytes, Count most = 0) noexcept
+  FewRows(kernels::SumAsDoubleDouble kernel, Bytes element_bytes, Count most = 0) noexcept
       : kernel_(kernel), element_bytes_(element_bytes), most_(most) {}
 
   /// Whether the builder may leave these rows in the caller's memory until other rows come.
   bool may_wait(const Block& block) const noexcept {
-    return block.row_stride == element_bytes_ && (block.rows <= most_ || fit_pair(block.rows));
+    return block.row_stride == element_bytes_ && (block.rows <= most_ || fit_double_double(block.rows));
   }
   /// Remembers these rows. The function copies words instead of the whole block. The caller has just written the
   /// block, word by word. A copy in wider pieces would have to wait until these writes reach the cache, which takes 5
@@ -38,10 +38,12 @@ class FewRows {
   void clear() noexcept { rows_ = 0; }
 
   /// Sums the waiting rows with the kernel. Returns false if there is none, or if two doubles cannot hold their sum.
-  bool sum(kernels::PairSum& found) const noexcept { return fit_pair(rows_) && kernel_(first_, rows_, found); }
+  bool sum(kernels::DoubleDoubleSum& found) const noexcept {
+    return fit_double_double(rows_) && kernel_(first_, rows_, found);
+  }
 
   /// Writes the sum, rounded once. Returns false if it would be rounded twice.
-  static bool write(const kernels::PairSum& found, bool is_float, std::byte* value) noexcept {
+  static bool write(const kernels::DoubleDoubleSum& found, bool is_float, std::byte* value) noexcept {
     const double sum = found.high + found.low;
     if (!is_float) {
       std::memcpy(value, &sum, sizeof sum);
@@ -54,9 +56,11 @@ class FewRows {
   }
 
  private:
-  bool fit_pair(Count rows) const noexcept { return kernel_ != nullptr && rows <= kernels::most_in_pair; }
+  bool fit_double_double(Count rows) const noexcept {
+    return kernel_ != nullptr && rows <= kernels::most_in_double_double;
+  }
 
-  kernels::SumAsPair kernel_;
+  kernels::SumAsDoubleDouble kernel_;
   Bytes element_bytes_;
   Count most_;
   const std::byte* first_ = nullptr;

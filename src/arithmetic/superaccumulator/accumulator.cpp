@@ -55,7 +55,7 @@ void Accumulator<Element, factors>::add_rows(const std::byte* first, const std::
                                              Bytes stride) noexcept {
   rows_ += rows;
   if (stride == sizeof(Element) && rows >= fewest_for_kernels)
-    add_contiguous(first, second, rows, windows_.add(first, second, rows));
+    add_contiguous(first, second, rows, finder_.add(first, second, rows));
   else
     add_one_by_one(first, second, rows, stride);
 }
@@ -68,7 +68,7 @@ bool Accumulator<Element, factors>::sum_or_add(const std::byte* first, const std
     add_one_by_one(first, second, rows, sizeof(Element));
     return false;
   }
-  const WindowSums sums = windows_.add(first, second, rows);
+  const ExtractedSums sums = finder_.add(first, second, rows);
   if (sums.count < rows) {
     add_contiguous(first, second, rows, sums);
     return false;
@@ -79,7 +79,7 @@ bool Accumulator<Element, factors>::sum_or_add(const std::byte* first, const std
 }
 
 template <class Element, int factors>
-void Accumulator<Element, factors>::add_sums(const WindowSums& sums, const std::byte* first, const std::byte* second,
+void Accumulator<Element, factors>::add_sums(const ExtractedSums& sums, const std::byte* first, const std::byte* second,
                                              Bytes stride) noexcept {
   rows_ += sums.count;
   add_scaled(sums);
@@ -87,16 +87,16 @@ void Accumulator<Element, factors>::add_sums(const WindowSums& sums, const std::
 }
 
 template <class Element, int factors>
-void Accumulator<Element, factors>::add_window(const DigitWindow& window, Flags special, bool subtract) noexcept {
+void Accumulator<Element, factors>::add_digit_range(const DigitRange& range, Flags special, bool subtract) noexcept {
   special_ |= special;
-  if (window.zero()) return;
+  if (range.zero()) return;
   const std::int64_t sign = subtract ? -1 : 1;
-  auto digit = static_cast<unsigned>(window.lowest);
+  auto digit = static_cast<unsigned>(range.lowest);
   low_ = std::min(low_, digit);
-  for (int i = 0; i < window.count; ++i) words_[digit++] += sign * window.digits[static_cast<std::size_t>(i)];
-  if (window.negative && digit < digit_count) {
+  for (int i = 0; i < range.count; ++i) words_[digit++] += sign * range.digits[static_cast<std::size_t>(i)];
+  if (range.negative && digit < digit_count) {
     words_[digit++] -= sign;
-  } else if (window.negative) {
+  } else if (range.negative) {
     words_[digit - 1] -= sign * (std::int64_t{1} << 32);
   }
   high_ = std::max(high_, digit - 1);
@@ -106,9 +106,9 @@ void Accumulator<Element, factors>::add_window(const DigitWindow& window, Flags 
 /// Adds rows of which `sums`, just found, has the first.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_contiguous(const std::byte* first, const std::byte* second, Count rows,
-                                                   WindowSums sums) noexcept {
+                                                   ExtractedSums sums) noexcept {
   for (;;) {
-    const Count some = sums.count > 0 ? sums.count : std::min(rows, kernels::window_block);
+    const Count some = sums.count > 0 ? sums.count : std::min(rows, kernels::extraction_block);
     if (sums.count == 0) {
       add_block(first, second, some);
     } else {
@@ -119,7 +119,7 @@ void Accumulator<Element, factors>::add_contiguous(const std::byte* first, const
     if (rows == 0) return;
     first += some * sizeof(Element);
     if (factors == 2) second += some * sizeof(Element);
-    sums = windows_.add(first, second, rows);
+    sums = finder_.add(first, second, rows);
   }
 }
 
@@ -139,15 +139,16 @@ void Accumulator<Element, factors>::add_one_by_one(const std::byte* first, const
   }
 }
 
-/// Adds terms that fit no window, one by one. A vector kernel cuts doubles into digits, if the target has this kernel.
+/// Adds terms that fit no exponent range, one by one. A vector kernel cuts doubles into digits, if the target has this
+/// kernel.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_block(const std::byte* first, const std::byte* second, Count rows) noexcept {
-  if (sizeof(Element) != sizeof(double) || factors != 1 || segmentation_ == nullptr)
+  if (sizeof(Element) != sizeof(double) || factors != 1 || cut_into_digits_ == nullptr)
     return add_one_by_one(first, second, rows, sizeof(Element));
   kernels::Digits digits;
   for (Count some = 0; rows > 0; rows -= some, first += some * sizeof(Element)) {
     some = std::min(rows, kernels::most_cut);
-    if (segmentation_(first, some, digits)) {
+    if (cut_into_digits_(first, some, digits)) {
       add_digits(digits, some);
       note_signs(first, nullptr, some, sizeof(Element));
     } else {
@@ -190,9 +191,9 @@ void Accumulator<Element, factors>::add_scaled(std::int64_t value, int exponent)
 }
 
 template <class Element, int factors>
-void Accumulator<Element, factors>::add_scaled(const WindowSums& sums) noexcept {
+void Accumulator<Element, factors>::add_scaled(const ExtractedSums& sums) noexcept {
   int level = 0;
-  for (const std::int64_t sum : sums.sums) add_scaled(sum, kernels::window_unit(sums.top, level++));
+  for (const std::int64_t sum : sums.sums) add_scaled(sum, kernels::level_unit(sums.top, level++));
 }
 
 /// Records whether any of these finite terms is not -0.0. In most calls the first term decides.

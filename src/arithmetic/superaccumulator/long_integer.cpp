@@ -8,44 +8,45 @@ namespace {
 
 constexpr std::uint32_t all_ones = ~std::uint32_t{0};
 
-/// Starts a window whose next digit has position `lowest`.
-void open(DigitWindow& window, int lowest) noexcept {
-  window.lowest = lowest;
-  window.count = 0;
+/// Starts a digit range whose next digit has position `lowest`.
+void open(DigitRange& range, int lowest) noexcept {
+  range.lowest = lowest;
+  range.count = 0;
 }
 
-/// Appends the next higher digit; leading zeros only move the window up.
-void append(DigitWindow& window, std::uint32_t digit) noexcept {
-  if (window.count == 0 && digit == 0) {
-    ++window.lowest;
+/// Appends the next higher digit; leading zeros only move the range up.
+void append(DigitRange& range, std::uint32_t digit) noexcept {
+  if (range.count == 0 && digit == 0) {
+    ++range.lowest;
   } else {
-    window.digits[static_cast<std::size_t>(window.count++)] = digit;
+    range.digits[static_cast<std::size_t>(range.count++)] = digit;
   }
 }
 
-/// Ends a window with the signed carry out of its last digit.
-void close(DigitWindow& window, std::int64_t carry) noexcept {
-  for (; carry != 0 && carry != -1; carry >>= 32) append(window, static_cast<std::uint32_t>(carry));
-  window.negative = carry < 0;
-  const std::uint32_t sign = window.negative ? all_ones : 0;
-  while (window.count > 0 && window.digits[static_cast<std::size_t>(window.count) - 1] == sign) --window.count;
-  if (window.zero()) window.lowest = 0;
+/// Ends a digit range with the signed carry out of its last digit.
+void close(DigitRange& range, std::int64_t carry) noexcept {
+  for (; carry != 0 && carry != -1; carry >>= 32) append(range, static_cast<std::uint32_t>(carry));
+  range.negative = carry < 0;
+  const std::uint32_t sign = range.negative ? all_ones : 0;
+  while (range.count > 0 && range.digits[static_cast<std::size_t>(range.count) - 1] == sign) --range.count;
+  if (range.zero()) range.lowest = 0;
 }
 
-/// Number of digits up to which windows are added without loops, because no processor predicts the ends of these loops.
+/// Number of digits up to which digit ranges are added without loops, because no processor predicts the ends of these
+/// loops.
 constexpr int few_digits = 4;
-bool has_few_digits(const DigitWindow& window) noexcept { return window.count >= 1 && window.count <= few_digits; }
+bool has_few_digits(const DigitRange& range) noexcept { return range.count >= 1 && range.count <= few_digits; }
 
 /// Six digits as three words, the lowest first.
 using SixDigits = std::array<std::uint64_t, 3>;
 
-/// Returns the integer of a window with few digits, shifted up by `shift` digits, in six digits: `shift` zeros, the
-/// window's digits, and above them all zeros, or all ones if the integer is negative. 0 <= shift <= 4.
-SixDigits six_digits(const DigitWindow& window, int shift) noexcept {
+/// Returns the integer of a range with few digits, shifted up by `shift` digits, in six digits: `shift` zeros, the
+/// range's digits, and above them all zeros, or all ones if the integer is negative. 0 <= shift <= 4.
+SixDigits six_digits(const DigitRange& range, int shift) noexcept {
   std::array<std::uint32_t, few_digits + few_digits + 8> all;
   std::fill_n(all.begin(), few_digits, 0);
-  std::memcpy(all.data() + few_digits, window.digits.data(), few_digits * sizeof(std::uint32_t));
-  std::fill_n(all.begin() + few_digits + window.count, 8, window.negative ? all_ones : 0);
+  std::memcpy(all.data() + few_digits, range.digits.data(), few_digits * sizeof(std::uint32_t));
+  std::fill_n(all.begin() + few_digits + range.count, 8, range.negative ? all_ones : 0);
   const std::uint32_t* const from = all.data() + few_digits - shift;
   const auto word = [&](int i) { return from[2 * i] | static_cast<std::uint64_t>(from[2 * i + 1]) << 32; };
   return {word(0), word(1), word(2)};
@@ -71,7 +72,7 @@ int digits_up_to_last(const SixDigits& digits) noexcept {
 
 /// Computes a + b. `lowest` is the lower of the two lowest positions. All digits, and one more for the carry, must be
 /// at most six.
-void add_few_digits(const DigitWindow& a, const DigitWindow& b, int lowest, DigitWindow& sum) noexcept {
+void add_few_digits(const DigitRange& a, const DigitRange& b, int lowest, DigitRange& sum) noexcept {
   const SixDigits x = six_digits(a, a.lowest - lowest);
   const SixDigits y = six_digits(b, b.lowest - lowest);
   SixDigits all;
@@ -94,19 +95,19 @@ void add_few_digits(const DigitWindow& a, const DigitWindow& b, int lowest, Digi
   std::copy_n(digits.begin() + zeros, 6, sum.digits.begin());
 }
 
-/// Returns the leading bits of a window with few digits. Reads digit by digit, as they were written: a wider load right
+/// Returns the leading bits of a range with few digits. Reads digit by digit, as they were written: a wider load right
 /// afterwards would have to wait for the stores.
-Leading leading_of_few(const DigitWindow& window, int lowest_exponent) noexcept {
-  Uint128 bits = window.digits[few_digits - 1];
-  for (std::size_t i = few_digits - 1; i-- > 0;) bits = bits << 32 | window.digits[i];
+Leading leading_of_few(const DigitRange& range, int lowest_exponent) noexcept {
+  Uint128 bits = range.digits[few_digits - 1];
+  for (std::size_t i = few_digits - 1; i-- > 0;) bits = bits << 32 | range.digits[i];
   // The last digit becomes the highest; digits from earlier sums are shifted out.
-  bits <<= 32 * (few_digits - window.count);
-  const Uint128 sign = window.negative ? ~Uint128{0} : 0;
+  bits <<= 32 * (few_digits - range.count);
+  const Uint128 sign = range.negative ? ~Uint128{0} : 0;
   bits = (bits ^ sign) - sign;
   const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
-  return {.negative = window.negative,
+  return {.negative = range.negative,
           .sticky = false,
-          .exponent = lowest_exponent + 32 * window.end() - 1 - spare,
+          .exponent = lowest_exponent + 32 * range.end() - 1 - spare,
           .bits = bits << spare};
 }
 
@@ -173,24 +174,24 @@ bool special(Flags flags, Count rows, const Leading& sum, Result& result) noexce
 
 }  // namespace
 
-bool DigitWindow::canonical() const noexcept {
+bool DigitRange::canonical() const noexcept {
   if (count == 0) return negative || lowest == 0;
   return digits[0] != 0 && digits[static_cast<std::size_t>(count) - 1] != (negative ? all_ones : 0);
 }
 
-void make_window(std::span<const std::int64_t> words, int lowest, DigitWindow& window) noexcept {
-  open(window, lowest);
+void make_digit_range(std::span<const std::int64_t> words, int lowest, DigitRange& range) noexcept {
+  open(range, lowest);
   std::int64_t carry = 0;
   for (const std::int64_t word : words) {
     // The sum wraps around instead of overflowing if the words are invalid.
     const auto sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(word) + static_cast<std::uint64_t>(carry));
-    append(window, static_cast<std::uint32_t>(sum));
+    append(range, static_cast<std::uint32_t>(sum));
     carry = sum >> 32;
   }
-  close(window, carry);
+  close(range, carry);
 }
 
-void add_windows(const DigitWindow& a, const DigitWindow& b, DigitWindow& sum) noexcept {
+void add_digit_ranges(const DigitRange& a, const DigitRange& b, DigitRange& sum) noexcept {
   const int lowest = a.zero() ? b.lowest : b.zero() ? a.lowest : std::min(a.lowest, b.lowest);
   const int end = std::max(a.end(), b.end());
   if (has_few_digits(a) && has_few_digits(b) && end - lowest <= few_digits + 1)
@@ -205,28 +206,28 @@ void add_windows(const DigitWindow& a, const DigitWindow& b, DigitWindow& sum) n
   close(sum, static_cast<std::int64_t>(carry) - a.negative - b.negative);
 }
 
-/// Returns the leading bits of a window. The digits of a negative number's magnitude are complements. 1 is added to the
-/// first digit, which is not 0, so there is no further carry.
-Leading leading(const DigitWindow& window, int lowest_exponent) noexcept {
-  if (window.zero()) return {};
-  if (has_few_digits(window)) return leading_of_few(window, lowest_exponent);
-  const int top = std::max(window.count, 1) - 1;
-  const auto digit = [&](int i) { return i < 0 ? 0 : window.digits[static_cast<std::size_t>(i)]; };
-  Uint128 bits = window.count == 0 ? 1 : digit(top);  // the number -2^(32 lowest) has a window without digits
+/// Returns the leading bits of a digit range. The digits of a negative number's magnitude are complements. 1 is added
+/// to the first digit, which is not 0, so there is no further carry.
+Leading leading(const DigitRange& range, int lowest_exponent) noexcept {
+  if (range.zero()) return {};
+  if (has_few_digits(range)) return leading_of_few(range, lowest_exponent);
+  const int top = std::max(range.count, 1) - 1;
+  const auto digit = [&](int i) { return i < 0 ? 0 : range.digits[static_cast<std::size_t>(i)]; };
+  Uint128 bits = range.count == 0 ? 1 : digit(top);  // the number -2^(32 lowest) has a range without digits
   for (int i = 1; i < 4; ++i) bits = bits << 32 | digit(top - i);
-  if (window.negative && window.count > 0) bits = top < 4 ? -bits : ~bits;
+  if (range.negative && range.count > 0) bits = top < 4 ? -bits : ~bits;
   const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
   bits <<= spare;
   bool sticky = top > 4;  // lower digits are not all 0, because the first digit is not 0
   if (top >= 4) {
     const std::uint32_t complement = top == 4 ? 0 - digit(0) : ~digit(top - 4);
-    const std::uint64_t fifth = std::uint64_t{window.negative ? complement : digit(top - 4)} << spare;
+    const std::uint64_t fifth = std::uint64_t{range.negative ? complement : digit(top - 4)} << spare;
     bits |= fifth >> 32;
     sticky |= static_cast<std::uint32_t>(fifth) != 0;
   }
-  return {.negative = window.negative,
+  return {.negative = range.negative,
           .sticky = sticky,
-          .exponent = lowest_exponent + 32 * (window.lowest + top) + 31 - spare,
+          .exponent = lowest_exponent + 32 * (range.lowest + top) + 31 - spare,
           .bits = bits};
 }
 

@@ -1,6 +1,6 @@
 // Exact sums in the form in which they are sent: an integer of many digits and flags for values without digits. Rounds
 // them once. Rank order: irrelevant for sums of integers. Cost: a few ns for few digits. Source: Kulisch's long
-// accumulator; the canonical window of digits is new. The code has no floating-point operation, so it works in any
+// accumulator; the canonical digit range is new. The code has no floating-point operation, so it works in any
 // floating-point environment.
 #pragma once
 
@@ -59,11 +59,11 @@ constexpr int digits_needed = (term_range<Element, factors> + 64 + 1 + 31) / 32;
 
 constexpr int widest_digit_count = digits_needed<double, 2>;
 
-/// An integer as the window of its non-zero 32-bit digits in two's complement: sum of digits[i] 2^(32 (lowest + i)),
-/// less 2^(32 (lowest + count)) when negative. Windows are canonical: every integer has one window. The first digit is
+/// An integer as the range of its non-zero 32-bit digits in two's complement: sum of digits[i] 2^(32 (lowest + i)),
+/// less 2^(32 (lowest + count)) when negative. Digit ranges are canonical: every integer has one. The first digit is
 /// not 0, the last digit is not a mere repetition of the sign, and zero has lowest 0. The digits are not initialised.
 /// There are two more digits than the widest sum has, for its carry.
-struct DigitWindow {
+struct DigitRange {
   int lowest = 0;
   int count = 0;
   bool negative = false;
@@ -72,19 +72,20 @@ struct DigitWindow {
   int end() const noexcept { return lowest + count; }
   bool zero() const noexcept { return count == 0 && !negative; }
   bool canonical() const noexcept;
-  /// Returns the digit at a position inside or outside the window.
+  /// Returns the digit at a position inside or outside the range.
   std::uint32_t digit(int position) const noexcept {
     if (position >= end()) return negative ? ~std::uint32_t{0} : 0;
     return position < lowest ? 0 : digits[static_cast<std::size_t>(position - lowest)];
   }
 };
 
-/// Makes the window of the integer sum of words[i] 2^(32 (lowest + i)). There are at most `widest_digit_count` words.
-void make_window(std::span<const std::int64_t> words, int lowest, DigitWindow& window) noexcept;
+/// Makes the digit range of the integer sum of words[i] 2^(32 (lowest + i)). There are at most `widest_digit_count`
+/// words.
+void make_digit_range(std::span<const std::int64_t> words, int lowest, DigitRange& range) noexcept;
 
 /// Computes sum = a + b. Both must be canonical and within `widest_digit_count` digits. The sum may end one digit
 /// higher.
-void add_windows(const DigitWindow& a, const DigitWindow& b, DigitWindow& sum) noexcept;
+void add_digit_ranges(const DigitRange& a, const DigitRange& b, DigitRange& sum) noexcept;
 
 /// Returns the number of leading zero bits.
 constexpr int zeros_before(Uint128 bits) noexcept {
@@ -101,8 +102,8 @@ struct Leading {
   Uint128 bits = 0;
 };
 
-/// Returns the leading bits of the window's integer, in units of 2^lowest_exponent.
-Leading leading(const DigitWindow& window, int lowest_exponent) noexcept;
+/// Returns the leading bits of the range's integer, in units of 2^lowest_exponent.
+Leading leading(const DigitRange& range, int lowest_exponent) noexcept;
 /// Returns the leading bits of an integer of 128 bits, in units of 2^lowest_exponent.
 inline Leading leading(Int128 integer, int lowest_exponent) noexcept {
   if (integer == 0) return {};

@@ -12,9 +12,9 @@ Natural::Natural(std::uint64_t number) noexcept : count_(2) {
   trim();
 }
 
-Natural::Natural(const DigitWindow& window) noexcept : lowest_(window.lowest), count_(window.count) {
-  std::copy_n(window.digits.begin(), count_, digits_.begin());
-  if (!window.negative) return;
+Natural::Natural(const DigitRange& range) noexcept : lowest_(range.lowest), count_(range.count) {
+  std::copy_n(range.digits.begin(), count_, digits_.begin());
+  if (!range.negative) return;
   // Replaces the digits by 2^(32 count) minus the digits.
   bool borrows = false;
   for (int i = 0; i < count_; ++i) {

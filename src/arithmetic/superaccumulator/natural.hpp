@@ -18,8 +18,8 @@ class Natural {
 
   Natural() = default;
   explicit Natural(std::uint64_t number) noexcept;
-  /// Makes the magnitude of a window's integer.
-  explicit Natural(const DigitWindow& window) noexcept;
+  /// Makes the magnitude of a digit range's integer.
+  explicit Natural(const DigitRange& range) noexcept;
 
   bool zero() const noexcept { return count_ == 0; }
   bool operator<(const Natural& other) const noexcept;
