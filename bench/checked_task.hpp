@@ -155,7 +155,7 @@ class ShortPlan {
   /// Returns the predicted time in seconds; `nullopt` if the call names a schedule.
   std::optional<double> predicted() const { return plan_->plan->agreed().chosen.seconds; }
   /// Whether ranks read each other's rows, without a schedule.
-  bool is_together() const { return plan_->plan->may_run_together(); }
+  bool is_together() const { return plan_->plan->may_reduce_on_board(); }
   void free() { sf_plan_free(std::exchange(plan_, nullptr)); }
 
   /// Returns the mean size in bytes of the last run's messages, headers included. Collective.

@@ -53,7 +53,7 @@ class Kernels {
       : threads_(threads), parts_(threads) {
     std::mt19937_64 random(size);
     x_ = filled(memory_[0], size, random);
-    crew_.resize(threads);
+    pool_.resize(threads);
     add_rivals();
     if (prefetches.empty()) {
       y_ = filled(memory_[1], size, random);
@@ -99,7 +99,7 @@ class Kernels {
   void add_rival(const std::string& name, const std::string& kernel, const std::string& target, Work work) {
     add(name, kernel, target, [this, work] {
       const std::span<const T> x = x_;
-      crew_.run(threads_, [&](unsigned member) {
+      pool_.run(threads_, [&](unsigned member) {
         const std::size_t first = x.size() * member / threads_;
         work(x.subspan(first, x.size() * (member + 1) / threads_ - first), parts_[member]);
       });
@@ -167,7 +167,7 @@ class Kernels {
   std::span<T> x_, y_;
   unsigned threads_;
   std::vector<Part> parts_;
-  execution::ThreadTeam crew_;
+  execution::ThreadPool pool_;
   std::vector<Candidate> candidates_;
   std::vector<Entrant> entrants_;
 };

@@ -25,17 +25,17 @@ class CountedMemory final : public transport::CommonMemory {
   std::size_t bytes = 0;
 
   std::size_t neighbour_count() const noexcept override { return workers_; }
-  std::byte* at(std::size_t, Place place) const noexcept override { return own(place); }
-  std::byte* own(Place place) const noexcept override { return std::bit_cast<std::byte*>(place); }
+  std::byte* at(std::size_t, BlockId block) const noexcept override { return own(block); }
+  std::byte* own(BlockId block) const noexcept override { return std::bit_cast<std::byte*>(block); }
   bool is_one_process() const noexcept override { return true; }
 
  private:
   static constexpr std::align_val_t alignment{transport::cache_line};
-  Place allocate(transport::Bytes taken) noexcept override {
+  BlockId allocate(transport::Bytes taken) noexcept override {
     bytes += taken;
-    return std::bit_cast<Place>(::operator new(taken, alignment, std::nothrow));
+    return std::bit_cast<BlockId>(::operator new(taken, alignment, std::nothrow));
   }
-  void free(Place place, transport::Bytes) noexcept override { ::operator delete(own(place), alignment); }
+  void free(BlockId block, transport::Bytes) noexcept override { ::operator delete(own(block), alignment); }
 
   std::size_t workers_;
 };

@@ -15,9 +15,9 @@ using arithmetic::Labels;
 using arithmetic::Operand;
 
 /// Returns the label as text, if it names no group and is not the label for "no group".
-std::optional<std::string> unknown_label(const std::byte* place, const Labels& how) {
+std::optional<std::string> unknown_label(const std::byte* label_at, const Labels& how) {
   const auto look = [&]<class Label>(Label label) -> std::optional<std::string> {
-    std::memcpy(&label, place, sizeof label);
+    std::memcpy(&label, label_at, sizeof label);
     if (std::cmp_less(label, 0) || std::cmp_less(label, how.groups)) return std::nullopt;
     return std::to_string(label);
   };
@@ -96,14 +96,14 @@ Failure operator_failure() {
 Failure label_failure(const arithmetic::Strides& strides, const arithmetic::Operands& data, order::Count rows) {
   const Labels& how = strides.labels();
   const auto is_selected = [&](const arithmetic::Operands& element) {
-    const std::byte* const mask = strides.place(element, Operand::mask);
+    const std::byte* const mask = strides.address(element, Operand::mask);
     return mask == nullptr ||
            std::ranges::any_of(std::span(mask, strides.mask_bytes()), [](std::byte b) { return b != std::byte{0}; });
   };
   std::string which = "a label";
   for (order::Count i = 0; i < rows * how.columns && which == "a label"; ++i) {
     const arithmetic::Operands element = data.at(i / how.columns, i % how.columns);
-    const auto label = unknown_label(strides.place(element, Operand::label), how);
+    const auto label = unknown_label(strides.address(element, Operand::label), how);
     if (!label || !is_selected(element)) continue;
     which = "label " + *label + " of element " + std::to_string(i / how.columns) + ", counted from 0,";
     if (how.columns > 1) which += " of kept index " + std::to_string(i % how.columns);

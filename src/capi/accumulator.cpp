@@ -133,14 +133,14 @@ unsigned threads_worth(std::uint32_t threads, Count rows, Count columns) noexcep
 /// The caller's state is changed only after all memory has been allocated.
 template <class Add>
 void add_apart(ExactState& state, Count rows, unsigned threads, const Add& add) {
-  steadfold::execution::ThreadTeam team;
-  team.resize(threads);
-  const Count members = team.size();
-  std::vector<std::unique_ptr<ExactState>> parts(members);
+  steadfold::execution::ThreadPool pool;
+  pool.resize(threads);
+  const Count thread_count = pool.size();
+  std::vector<std::unique_ptr<ExactState>> parts(thread_count);
   for (auto& part : parts) part = ExactState::make(state.shape());
-  const auto begin = [&](Count member) { return rows / members * member + std::min(member, rows % members); };
-  team.run(team.size(), [&](unsigned member) { add(*parts[member], begin(member), begin(member + Count{1})); });
-  for (Count i = 1; i < members; ++i) parts[0]->merge(*parts[i], Way::added);
+  const auto begin = [&](Count thread) { return rows / thread_count * thread + std::min(thread, rows % thread_count); };
+  pool.run(pool.size(), [&](unsigned thread) { add(*parts[thread], begin(thread), begin(thread + Count{1})); });
+  for (Count i = 1; i < thread_count; ++i) parts[0]->merge(*parts[i], Way::added);
   state.merge(*parts[0], Way::added);
 }
 

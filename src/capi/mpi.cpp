@@ -55,7 +55,7 @@ class AttachedGroup final : public transport::Attached {
     const transport::AskedTransport asked = transport::asked_transport(*messages);
     if (asked.way == TransportChoice::rma) {
       const transport::RmaSettings settings = {.reads = asked.reads};
-      window_ = transport::make_window(messages->comm(), settings.pool, settings.reads);
+      window_ = transport::make_window(messages->comm(), settings.window_bytes, settings.reads);
       return table().make_group(std::make_unique<transport::RmaTransport>(std::move(messages), window_, settings),
                                 nullptr, &group_);
     }

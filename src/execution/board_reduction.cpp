@@ -27,24 +27,24 @@ constexpr Bytes most_partial_bytes = 16384;
 constexpr Bytes most_value_bytes = 4096;
 
 /// Reduces few and narrow rows: every rank posts its rows and reduces the rows of all ranks.
-class NarrowRows final : public Together {
+class NarrowRows final : public BoardReduction {
  public:
   NarrowRows(const agreement::Member& agreed, RowsPayload& rows, std::shared_ptr<transport::Board> board,
              Rank rank_count)
-      : Together(std::move(board)),
+      : BoardReduction(std::move(board)),
         own_(&rows),
         all_(agreed.description, rows.op(), agreed.description.columns, agreed.element_count),
         row_bytes_(agreed.description.row_bytes()),
         own_bytes_(agreed.layout->local_count(this->board().rank()) * row_bytes_) {
     for (Rank rank = 0; rank < rank_count; ++rank) counts_.push_back(agreed.layout->local_count(rank));
-    for (auto& each : places_) each.reserve(agreed.element_count);
+    for (auto& each : row_addresses_) each.reserve(agreed.element_count);
   }
 
   void start(const Data& data, bool /*stays*/) override {
     result_ = data.result;
     const Status status = own_->status();
-    std::byte* const place = board().write(own_bytes_);
-    if (status == Status::ok) transport::copy_bytes(place, data.first, own_bytes_);
+    std::byte* const post_start = board().write(own_bytes_);
+    if (status == Status::ok) transport::copy_bytes(post_start, data.first, own_bytes_);
     post(own_bytes_, status);
   }
 
@@ -52,20 +52,21 @@ class NarrowRows final : public Together {
   /// next post.
   TestResult test() override {
     if (!board().all_have_posted()) return TestResult::pending;
-    if (places_.front().empty()) find_places();
+    if (row_addresses_.front().empty()) find_rows();
     status_ = Status{board().greatest_mark()};
-    if (status_ == Status::ok) status_ = all_.reduce(places_[board().parity()], result_);
+    if (status_ == Status::ok) status_ = all_.reduce(row_addresses_[board().parity()], result_);
     board().end_round();
     return TestResult::done;
   }
 
  private:
   /// Finds the addresses of all rows. Allocates nothing.
-  void find_places() {
-    for (std::size_t parity = 0; parity < places_.size(); ++parity)
+  void find_rows() {
+    for (std::size_t parity = 0; parity < row_addresses_.size(); ++parity)
       for (std::size_t rank = 0; rank < rank_count(); ++rank)
         for (Count row = 0; row < counts_[rank]; ++row)
-          places_[parity].push_back(board().place_of(rank, parity, counts_[rank] * row_bytes_) + row * row_bytes_);
+          row_addresses_[parity].push_back(board().post_address(rank, parity, counts_[rank] * row_bytes_) +
+                                           row * row_bytes_);
   }
 
   RowsPayload* own_;
@@ -74,16 +75,16 @@ class NarrowRows final : public Together {
   Bytes own_bytes_;
   std::vector<Count> counts_;  // by rank: number of its rows
   // Addresses of all rows, in even and in odd rounds; each set in the first round of its kind.
-  std::array<std::vector<const std::byte*>, 2> places_;
+  std::array<std::vector<const std::byte*>, 2> row_addresses_;
   std::byte* result_ = nullptr;
 };
 
 /// Reduces many rows: every rank posts the partial of its rows and merges the partials of all ranks.
-class PostedPartials final : public Together {
+class PostedPartials final : public BoardReduction {
  public:
   PostedPartials(RowsPayload& rows, std::shared_ptr<transport::Board> board, Rank rank_count, Bytes own_capacity,
                  Bytes capacity)
-      : Together(std::move(board)), rows_(&rows), own_capacity_(own_capacity) {
+      : BoardReduction(std::move(board)), rows_(&rows), own_capacity_(own_capacity) {
     for (std::vector<std::byte>& each : merged_) each.resize(capacity);
     value_.resize(rows.value_capacity(0));
     const Covers all;  // names no ranks, which means all
@@ -92,8 +93,8 @@ class PostedPartials final : public Together {
   }
 
   void start(const Data& /*data*/, bool /*stays*/) override {
-    const std::span<std::byte> place(board().write(own_capacity_), own_capacity_);
-    post(rows_->lift(0, {}, place).head.size());
+    const std::span<std::byte> out(board().write(own_capacity_), own_capacity_);
+    post(rows_->lift(0, {}, out).head.size());
   }
 
   TestResult test() override {
@@ -148,8 +149,8 @@ bool has_one_row_per_rank(const order::Layout& layout) {
 
 }  // namespace
 
-std::unique_ptr<Together> make_together(const Agreement& agreed, RowsPayload& rows, transport::Transport& transport,
-                                        std::uint32_t tag) {
+std::unique_ptr<BoardReduction> make_board_reduction(const Agreement& agreed, RowsPayload& rows,
+                                                     transport::Transport& transport, std::uint32_t tag) {
   if (!transport.has_boards() || !serves(agreed)) return nullptr;
   const agreement::Member& member = agreed.members.front();
   const Description& d = member.description;
@@ -171,7 +172,7 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, RowsPayload& ro
     }
   }
   if (reads_rows && d.columns > most_built_columns && has_one_row_per_rank(*member.layout)) {
-    return make_together_wide(member, rows, transport, tag);
+    return make_wide_board_reduction(member, rows, transport, tag);
   }
   if (ranks > most_merging_ranks || rows.segment_count() != 1 || rows.value_capacity(0) > most_value_bytes)
     return nullptr;

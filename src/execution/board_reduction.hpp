@@ -13,12 +13,12 @@
 
 namespace steadfold::execution {
 
-class Together {
+class BoardReduction {
  public:
-  explicit Together(std::shared_ptr<transport::Board> board) : board_(std::move(board)) {}
-  virtual ~Together() = default;
-  Together(const Together&) = delete;
-  Together& operator=(const Together&) = delete;
+  explicit BoardReduction(std::shared_ptr<transport::Board> board) : board_(std::move(board)) {}
+  virtual ~BoardReduction() = default;
+  BoardReduction(const BoardReduction&) = delete;
+  BoardReduction& operator=(const BoardReduction&) = delete;
 
   /// Whether all ranks had memory for this kind of run. The answer is the same on all ranks.
   bool is_possible() const noexcept { return board_->is_connected(); }
@@ -54,7 +54,7 @@ class Together {
 /// Makes the object that runs a plan in common memory. Returns null if its ranks see no common memory, if the caller
 /// named a schedule, or if the interpreter is faster. `agreed` and `rows` must outlive the object. Throws
 /// std::runtime_error if memory runs out.
-std::unique_ptr<Together> make_together(const agreement::Agreement& agreed, RowsPayload& rows,
-                                        transport::Transport& transport, std::uint32_t tag);
+std::unique_ptr<BoardReduction> make_board_reduction(const agreement::Agreement& agreed, RowsPayload& rows,
+                                                     transport::Transport& transport, std::uint32_t tag);
 
 }  // namespace steadfold::execution

@@ -134,13 +134,13 @@ Partial Bundle::finish_piece(std::uint32_t /*segment*/, const Covers& covers, co
   if (!well_formed(partial.head)) return arithmetic::failed(room, header, Status::transport_failed);
   Members partials(partial.head, prefix_);
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const auto place = out.subspan(values_[i].at, on_boundary(values_[i].bytes));
-    const Bytes size = members_[i]->finish(only_segment, covers, partials.next(), {place}).head.size();
+    const auto part = out.subspan(values_[i].at, on_boundary(values_[i].bytes));
+    const Bytes size = members_[i]->finish(only_segment, covers, partials.next(), {part}).head.size();
     if (size == values_[i].bytes)
       clear_to_boundary(out.subspan(values_[i].at), size);
     else
-      std::memset(place.data() + size, 0, place.size() - size);
-    header.status = worse(header.status, arithmetic::status_of(place));
+      std::memset(part.data() + size, 0, part.size() - size);
+    header.status = worse(header.status, arithmetic::status_of(part));
   }
   arithmetic::set_header(out, header);
   return out.first(value_bytes_);
@@ -172,10 +172,10 @@ class Bundle::Merge final : public arithmetic::PreparedMerge {
     Members lefts(left.head, bundle_.prefix_);
     Members rights(right.head, bundle_.prefix_);
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      const auto place = out.head.subspan(bundle_.values_[i].at);
-      const Bytes size = members_[i]->finish(lefts.next(), rights.next(), {place});
+      const auto part = out.head.subspan(bundle_.values_[i].at);
+      const Bytes size = members_[i]->finish(lefts.next(), rights.next(), {part});
       if (size == 0) return 0;
-      clear_to_boundary(place, size);
+      clear_to_boundary(part, size);
     }
     arithmetic::set_header(out.head, header);
     return bundle_.value_bytes_;

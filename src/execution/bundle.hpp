@@ -3,7 +3,7 @@
 // Rank order: that of the members. Cost: that of the members, plus 8 bytes per member and 16 bytes per message.
 //
 // A partial consists of a Header, the size of every member's partial (64 bits each), and these partials, each on a
-// 16-byte boundary. A value consists of a Header and every member's value in a place of fixed size. The header's status
+// 16-byte boundary. A value consists of a Header and every member's value in a part of fixed size. The header's status
 // is the worst status of the members. A header by itself says that all members failed.
 #pragma once
 

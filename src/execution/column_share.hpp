@@ -84,7 +84,7 @@ class ColumnShare {
     if (rest != tile_columns_) last_.emplace(d, op, rest, ranks);
     value_bytes_ = full_->value_bytes() / std::min(tile_columns_, d.columns);
     reduced_.resize(full_->value_bytes());
-    places_.resize(ranks);
+    row_addresses_.resize(ranks);
   }
 
   /// The addresses where a rank's row and its result begin.
@@ -105,8 +105,9 @@ class ColumnShare {
   Status reduce(std::span<const RowAndResult> ranks, Count tile) {
     const Count first = tile * tile_columns_;
     LocalRows& rows = tile + 1 == tiles_ && last_ ? *last_ : *full_;
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) places_[rank] = ranks[rank].row + first * element_bytes_;
-    const Status status = rows.reduce(places_, reduced_.data());
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+      row_addresses_[rank] = ranks[rank].row + first * element_bytes_;
+    const Status status = rows.reduce(row_addresses_, reduced_.data());
     for (const RowAndResult& each : ranks)
       std::memcpy(each.result + first * value_bytes_, reduced_.data(), rows.value_bytes());
     return status;
@@ -121,7 +122,7 @@ class ColumnShare {
   std::optional<LocalRows> full_;
   std::optional<LocalRows> last_;  // reduces the last tile, if it is narrower than the others
   std::vector<std::byte> reduced_;
-  std::vector<const std::byte*> places_;
+  std::vector<const std::byte*> row_addresses_;
 };
 
 }  // namespace steadfold::execution

@@ -59,8 +59,8 @@ Partial Handshake::merge_piece(std::uint32_t /*segment*/, const Partial& lefts, 
   if (!is_own_call) terms.ways &= ~in_the_handshake;
   Bytes size = prefix;
   if (ok && (terms.ways & in_the_handshake) != 0) {
-    const Room place{out.subspan(prefix)};
-    const Bytes merged = kind_->merge_piece(partial_of(left), partial_of(right), place, pieces).head.size();
+    const Room partial_room{out.subspan(prefix)};
+    const Bytes merged = kind_->merge_piece(partial_of(left), partial_of(right), partial_room, pieces).head.size();
     if (pieces.more) return {};
     const Status status = arithmetic::header_of(out.subspan(prefix)).status;
     if (status == Status::operator_failed) operator_failed_ = true;

@@ -17,8 +17,8 @@ inline constexpr Ways no_way = 0;
 inline constexpr Ways in_the_handshake = 1;  // the way in which the messages of the handshake carry the partials
 /// The number of cached plans that `Ways` can name.
 inline constexpr std::size_t most_cached_plans = 63;
-constexpr Ways by_cached_plan(std::size_t place) noexcept { return Ways{2} << place; }
-/// Returns the place of the first cached plan in a set of ways.
+constexpr Ways by_cached_plan(std::size_t index) noexcept { return Ways{2} << index; }
+/// Returns the index of the first cached plan in a set of ways.
 constexpr std::size_t cached_plan_of(Ways ways) noexcept {
   return static_cast<std::size_t>(std::countr_zero(ways >> 1));
 }

@@ -12,11 +12,11 @@ using order::Interval;
 /// Calls `visit(rows, row)` for the rows at positions `first` to `last` - 1 in memory, interval by interval. `rows` are
 /// the indices of contiguous rows, and `row` is the number of rows before them in memory.
 template <class Visit>
-void visit_rows(const Placed& placed, Count first, Count last, Visit visit) {
+void visit_rows(const StoredRows& stored, Count first, Count last, Visit visit) {
   Count begin = 0;
   Count position = 0;
-  for (const Interval interval : placed.intervals) {
-    Interval taken{std::max(begin, placed.part.begin), std::min(begin + interval.size(), placed.part.end)};
+  for (const Interval interval : stored.intervals) {
+    Interval taken{std::max(begin, stored.part.begin), std::min(begin + interval.size(), stored.part.end)};
     if (!taken.empty()) {
       const Count here = taken.size();
       const Count from = std::min(here, first - std::min(first, position));
@@ -32,46 +32,46 @@ void visit_rows(const Placed& placed, Count first, Count last, Visit visit) {
 
 constexpr Count to_the_end = ~Count{0};
 
-void begin(arithmetic::Builder& builder, const Placed& placed) {
-  if (!placed.surveyed.empty()) builder.surveyor()->expect(placed.surveyed);
+void begin(arithmetic::Builder& builder, const StoredRows& stored) {
+  if (!stored.surveyed.empty()) builder.surveyor()->expect(stored.surveyed);
   builder.clear();
 }
 
-void push(arithmetic::Intake& intake, const Placed& placed, Count first, Count last) {
-  const arithmetic::Strides& strides = placed.strides;
-  visit_rows(placed, first, last,
-             [&](Interval rows, Count row) { intake.push(rows.begin, placed.data.at(row, 0), rows.size(), strides); });
+void push(arithmetic::Intake& intake, const StoredRows& stored, Count first, Count last) {
+  const arithmetic::Strides& strides = stored.strides;
+  visit_rows(stored, first, last,
+             [&](Interval rows, Count row) { intake.push(rows.begin, stored.data.at(row, 0), rows.size(), strides); });
 }
 
-void survey_rows(arithmetic::Intake& intake, const Placed& placed, Count first, Count last) {
-  const arithmetic::Strides& strides = placed.strides;
-  visit_rows(placed, first, last, [&](Interval rows, Count row) {
-    intake.survey(rows.begin, placed.data.at(row, 0), rows.size(), strides);
+void survey_rows(arithmetic::Intake& intake, const StoredRows& stored, Count first, Count last) {
+  const arithmetic::Strides& strides = stored.strides;
+  visit_rows(stored, first, last, [&](Interval rows, Count row) {
+    intake.survey(rows.begin, stored.data.at(row, 0), rows.size(), strides);
   });
 }
 
-Count count_of(const Placed& placed) {
+Count count_of(const StoredRows& stored) {
   Count count = 0;
-  visit_rows(placed, 0, to_the_end, [&](Interval rows, Count) { count += rows.size(); });
+  visit_rows(stored, 0, to_the_end, [&](Interval rows, Count) { count += rows.size(); });
   return count;
 }
 
 /// Returns a position near `about` at which the rows can be cut between two threads: a little before `about`, at the
 /// end of a large node, so that few nodes are cut in two.
-Count cut_near(const Placed& placed, Count about, Count share) {
+Count cut_near(const StoredRows& stored, Count about, Count share) {
   const Count grain = std::bit_floor(std::max<Count>(share / 64, 1));
   Count cut = about;
-  visit_rows(placed, about, about + 1, [&](Interval row, Count) { cut -= std::min(about, row.begin % grain); });
+  visit_rows(stored, about, about + 1, [&](Interval row, Count) { cut -= std::min(about, row.begin % grain); });
   return cut;
 }
 
 }  // namespace
 
-Bytes Lifter::lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out) {
-  threads = divide(rows, team, threads);
+Bytes Lifter::lift(const StoredRows& rows, ThreadPool& pool, unsigned threads, std::span<std::byte> out) {
+  threads = divide(rows, pool, threads);
   if (threads <= 1) return alone(rows, out);
-  team.run(threads, [&](unsigned member) {
-    ThreadRows& mine = rows_of_threads_[member];
+  pool.run(threads, [&](unsigned thread) {
+    ThreadRows& mine = rows_of_threads_[thread];
     arithmetic::Builder& builder = mine.intake->builder();
     begin(builder, rows);
     push(*mine.intake, rows, mine.first, mine.last);
@@ -80,15 +80,15 @@ Bytes Lifter::lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::
   return merged(threads, out).size();
 }
 
-void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out) {
-  threads = divide(rows, team, threads);
+void Lifter::survey(const StoredRows& rows, ThreadPool& pool, unsigned threads, std::span<std::byte> out) {
+  threads = divide(rows, pool, threads);
   if (threads <= 1) {
     builder().clear();
     survey_rows(*intake_, rows, 0, to_the_end);
     return builder().surveyor()->write_survey(out);
   }
-  team.run(threads, [&](unsigned member) {
-    ThreadRows& mine = rows_of_threads_[member];
+  pool.run(threads, [&](unsigned thread) {
+    ThreadRows& mine = rows_of_threads_[thread];
     mine.intake->builder().clear();  // discards the rows that the builder took before memory ran out
     survey_rows(*mine.intake, rows, mine.first, mine.last);
     mine.intake->builder().surveyor()->write_survey(mine.partial.bytes());
@@ -100,7 +100,7 @@ void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std:
                            [](auto a, auto b) { return std::max(a, b); });
 }
 
-Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
+Bytes Lifter::alone(const StoredRows& rows, std::span<std::byte> out) {
   begin(builder(), rows);
   push(*intake_, rows, 0, to_the_end);
   return builder().write(out);
@@ -109,8 +109,8 @@ Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
 /// Divides the rows among threads and returns the number of threads. Does nothing for one thread. The memory for each
 /// partial has an upper bound as its size. This bound needs no set of intervals, which would have to be built for every
 /// run.
-unsigned Lifter::divide(const Placed& rows, const ThreadTeam& team, unsigned threads) {
-  threads = std::min(threads, team.size());
+unsigned Lifter::divide(const StoredRows& rows, const ThreadPool& pool, unsigned threads) {
+  threads = std::min(threads, pool.size());
   if (threads <= 1 || !kind_->may_divide_rows()) return 1;
   const Count row_count = count_of(rows);
   if (row_count < threads) threads = static_cast<unsigned>(row_count);

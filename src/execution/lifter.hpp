@@ -24,7 +24,7 @@ inline constexpr order::Interval all_rows{0, ~order::Index{0}};
 /// The rows of a rank in memory: the rows of `intervals`, one interval after the other, from `data` on with the given
 /// strides. `part` selects rows by their position in memory, counted from 0. `surveyed` is the result of all ranks'
 /// first sweeps, if the kind needs a first sweep.
-struct Placed {
+struct StoredRows {
   std::span<const order::Interval> intervals;
   arithmetic::Operands data;
   const arithmetic::Strides& strides;
@@ -40,9 +40,9 @@ class Lifter {
   /// memory: many calls of wide rows never build a partial.
   void prepare() { builder(); }
 
-  /// Writes the partial of the rows, with up to `threads` threads of the team, and returns its size in bytes. `out`
+  /// Writes the partial of the rows, with up to `threads` threads of the pool, and returns its size in bytes. `out`
   /// must have the kind's working capacity for the rows.
-  Bytes lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
+  Bytes lift(const StoredRows& rows, ThreadPool& pool, unsigned threads, std::span<std::byte> out);
 
   /// Whether this thread can finish all rows of one process without a partial.
   bool finishes_alone() { return builder().finishes_alone(); }
@@ -53,9 +53,9 @@ class Lifter {
     return builder().finish_alone(element_count, result, spare);
   }
 
-  /// Writes the survey of a first sweep over the rows, with up to `threads` threads of the team. `out` must have the
+  /// Writes the survey of a first sweep over the rows, with up to `threads` threads of the pool. `out` must have the
   /// kind's `survey_bytes`.
-  void survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
+  void survey(const StoredRows& rows, ThreadPool& pool, unsigned threads, std::span<std::byte> out);
 
  private:
   /// The work of one thread: rows `first` to `last` - 1 in the order of memory.
@@ -72,8 +72,8 @@ class Lifter {
     if (!intake_) intake_.emplace(kind_->builder(), shape_);
     return intake_->builder();
   }
-  Bytes alone(const Placed& rows, std::span<std::byte> out);
-  unsigned divide(const Placed& rows, const ThreadTeam& team, unsigned threads);
+  Bytes alone(const StoredRows& rows, std::span<std::byte> out);
+  unsigned divide(const StoredRows& rows, const ThreadPool& pool, unsigned threads);
   std::span<const std::byte> merged(unsigned threads, std::span<std::byte> out);
 
   const arithmetic::PartialKind* kind_;

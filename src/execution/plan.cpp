@@ -38,14 +38,14 @@ std::vector<order::Interval> own_intervals(const Member& member, const Call& cal
 
 std::vector<std::unique_ptr<RowsPayload>> rows_of(const Agreement& agreed, std::span<const Call> calls,
                                                   const transport::Transport& transport,
-                                                  const Segmentation& segmentation, ThreadTeam& team) {
+                                                  const Segmentation& segmentation, ThreadPool& pool) {
   std::vector<std::unique_ptr<RowsPayload>> members;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Member& member = agreed.members[i];
     members.push_back(std::make_unique<RowsPayload>(
         member, OwnRows{transport.rank(), own_intervals(member, calls[i], transport.rank())},
         operator_of(member.description, calls[i].user),
-        calls.size() == 1 ? segmentation : Segmentation(member.description.columns, 1), team, calls.size() == 1));
+        calls.size() == 1 ? segmentation : Segmentation(member.description.columns, 1), pool, calls.size() == 1));
   }
   return members;
 }
@@ -105,7 +105,7 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
     : agreed_(std::move(agreed)),
       transport_(std::move(transport)),
       segmentation_(segmentation_of(agreed_, segments)),
-      members_(rows_of(agreed_, calls, *transport_, segmentation_, team_)),
+      members_(rows_of(agreed_, calls, *transport_, segmentation_, pool_)),
       main_(*agreed_.schedule.row, segmentation_.cut(context_of(agreed_), transport_->rank()), payload(), *transport_,
             tag),
       is_empty_(agreed_.members.front().description.columns == 0),
@@ -128,11 +128,11 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
   }
   if (may_fail(agreed_) && agreed_.collective() != schedule::Collective::reduce)
     closing_.emplace(status_exchange_, *transport_, tag + 1, agreed_.nodes.get());
-  together_ = make_together(agreed_, *members_.front(), *transport_, tag);
-  text_together_ = text_ + "together: ranks read each other's rows in shared memory, without messages\n";
+  board_reduction_ = make_board_reduction(agreed_, *members_.front(), *transport_, tag);
+  text_on_board_ = text_ + "together: ranks read each other's rows in shared memory, without messages\n";
 }
 
-const std::string& Plan::description() const noexcept { return may_run_together() ? text_together_ : text_; }
+const std::string& Plan::description() const noexcept { return may_reduce_on_board() ? text_on_board_ : text_; }
 
 std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept { return agreed.has_first_sweep() ? 3 : 2; }
 
@@ -153,17 +153,17 @@ void Plan::start(std::span<const Data> data, bool stays) {
   if (running_) throw plan_is_running();
   refusal_.reset();
   given_ = data.size();
-  is_together_ = may_run_together() && !is_traced_;
+  is_on_board_ = may_reduce_on_board() && !is_traced_;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (given_ == members_.size())
-      members_[i]->take(data[i], stays && !is_together_);
+      members_[i]->take(data[i], stays && !is_on_board_);
     else
       members_[i]->refuse();
   }
-  const bool is_by_posts = is_together_ && first_sweep_ == nullptr;
+  const bool is_by_posts = is_on_board_ && first_sweep_ == nullptr;
   if (is_by_posts) {  // posted before anything else, because other ranks wait for this post
-    const transport::Traffic posted = together_->traffic();
-    together_->start(given_ == 1 ? data[0] : Data{}, stays);
+    const transport::Traffic posted = board_reduction_->traffic();
+    board_reduction_->start(given_ == 1 ? data[0] : Data{}, stays);
     before_ = sent() + posted;
   } else {
     before_ = traffic();
@@ -213,15 +213,16 @@ bool Plan::advance() {
   if (first_sweep_ && first_sweep_->running()) {
     if (!first_sweep_->test()) return false;
     take_in_first_sweep();
-    if (is_together_)
-      together_->start({}, !bounded_);  // together_ is a PostedPartials, which does not use its argument `data`
+    // With a first sweep, board_reduction_ is a PostedPartials, which does not use its argument `data`.
+    if (is_on_board_)
+      board_reduction_->start({}, !bounded_);
     else
       begin_main();
   }
-  if (is_together_) {
-    const Together::TestResult state = together_->test();
-    if (state != Together::TestResult::by_messages) return state == Together::TestResult::done;
-    is_together_ = false;
+  if (is_on_board_) {
+    const BoardReduction::TestResult state = board_reduction_->test();
+    if (state != BoardReduction::TestResult::by_messages) return state == BoardReduction::TestResult::done;
+    is_on_board_ = false;
     begin_main();
   }
   if (!in_closing_) {
@@ -264,8 +265,8 @@ bool Plan::wait_until(std::chrono::steady_clock::time_point deadline) {
 /// is `empty`.
 void Plan::conclude() {
   running_ = false;
-  if (is_together_) {
-    status_ = worse(together_->status(), first_sweep_ ? first_sweep_->status() : Status::ok);
+  if (is_on_board_) {
+    status_ = worse(board_reduction_->status(), first_sweep_ ? first_sweep_->status() : Status::ok);
     std::ranges::fill(statuses_, status_);
     if (has_initial_) take_initial();
     return;
@@ -357,7 +358,9 @@ transport::Traffic Plan::sent() const noexcept {
 }
 
 /// Returns the messages and bytes that this rank has sent in all runs, including posts on boards.
-transport::Traffic Plan::traffic() const noexcept { return together_ ? sent() + together_->traffic() : sent(); }
+transport::Traffic Plan::traffic() const noexcept {
+  return board_reduction_ ? sent() + board_reduction_->traffic() : sent();
+}
 
 transport::Traffic Plan::traffic_of_last_run() const noexcept {
   const transport::Traffic now = traffic();

@@ -108,7 +108,7 @@ class Plan {
 
   /// Sets the number of threads that build the partial of a member's rows. The number may change from run to run.
   void use_threads(unsigned threads, std::size_t member = 0) {
-    if (threads > team_.size()) team_.resize(threads);
+    if (threads > pool_.size()) pool_.resize(threads);
     members_[member]->use_threads(threads);
   }
 
@@ -124,7 +124,7 @@ class Plan {
   /// Returns a text for users that describes the plan. Valid once the plan is connected.
   const std::string& description() const noexcept;
   /// Whether the plan's ranks reduce in common memory, without a schedule.
-  bool may_run_together() const noexcept { return together_ != nullptr && together_->is_possible(); }
+  bool may_reduce_on_board() const noexcept { return board_reduction_ != nullptr && board_reduction_->is_possible(); }
 
   void trace(bool on);
   /// Returns the messages and bytes that this rank sent in the last run, including the first sweep and the closing
@@ -149,7 +149,7 @@ class Plan {
   Agreement agreed_;
   std::shared_ptr<transport::Transport> transport_;
   Segmentation segmentation_;
-  ThreadTeam team_;
+  ThreadPool pool_;
   std::vector<std::unique_ptr<RowsPayload>> members_;
   std::vector<std::unique_ptr<InitialValue>> initial_;  // by member; null if it has none
   std::optional<Bundle> bundle_;                        // only if the plan has several members
@@ -160,9 +160,9 @@ class Plan {
   StatusExchange status_exchange_;
   // Exchange of statuses; only if a user's operator may fail after the last message.
   std::optional<Stage> closing_;
-  std::unique_ptr<Together> together_;  // only if the ranks see each other's memory
-  // Whether this run uses together_; the ranks may find out during the run that they cannot use it.
-  bool is_together_ = false;
+  std::unique_ptr<BoardReduction> board_reduction_;  // only if the ranks see each other's memory
+  // Whether this run uses board_reduction_; the ranks may find out during the run that they cannot use it.
+  bool is_on_board_ = false;
   bool is_traced_ = false;
   bool has_initial_ = false;  // whether a member has an initial value
   bool in_closing_ = false;
@@ -177,7 +177,7 @@ class Plan {
   std::optional<Failure> refusal_;
   transport::Traffic before_;
   std::string text_;
-  std::string text_together_;
+  std::string text_on_board_;
 };
 
 }  // namespace steadfold::execution

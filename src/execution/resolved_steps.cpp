@@ -13,15 +13,15 @@ namespace {
 std::vector<bool> find_last_reads(const Program& program) {
   const auto steps = program.steps();
   std::vector<bool> is_last(steps.size(), true);
-  std::vector<const Step*> next(program.slots().size(), nullptr);  // by place: the next step that uses the slot
+  std::vector<const Step*> next(program.slots().size(), nullptr);  // by index: the next step that uses the slot
   for (std::size_t i = steps.size(); i-- > 0;) {
-    const Program::Places& places = program.places(steps[i]);
-    if (places.left != Program::no_place) {
-      const Step* const later = next[places.left];
+    const Program::SlotIndices& indices = program.slot_indices(steps[i]);
+    if (indices.left != Program::no_slot) {
+      const Step* const later = next[indices.left];
       is_last[i] = later == nullptr || (later->left != steps[i].left && later->right != steps[i].left);
     }
-    for (const std::uint32_t place : {places.target, places.left, places.right})
-      if (place != Program::no_place) next[place] = &steps[i];
+    for (const std::uint32_t index : {indices.target, indices.left, indices.right})
+      if (index != Program::no_slot) next[index] = &steps[i];
   }
   return is_last;
 }
@@ -44,11 +44,11 @@ std::vector<bool> find_finishes_of_merges(const Program& program) {
 
 ResolvedSteps::ResolvedSteps(const Program& program, Payload& payload, Slots& slots) : program_(&program) {
   for (const Step& step : program.steps()) {
-    const Program::Places& places = program.places(step);
+    const Program::SlotIndices& indices = program.slot_indices(step);
     ResolvedStep& at = steps_.emplace_back();
-    at.target = slots.at(places.target);
-    at.left = slots.at(places.left);
-    at.right = slots.at(places.right);
+    at.target = slots.at(indices.target);
+    at.left = slots.at(indices.left);
+    at.right = slots.at(indices.right);
     at.number = schedule::landing_number(step.target, program.segments());
     at.is_apart = slots.is_apart(step.target);
     if (schedule::communicates(step.kind)) continue;
@@ -79,32 +79,32 @@ void ResolvedSteps::resolve_messages() {
 ///   do so only after all rows of the segment have been read, because the result may overlap the rows.
 void ResolvedSteps::find_ways_to_result(const Slots& slots, const ApartPayload& apart) {
   const auto steps = program_->steps();
-  const std::size_t places_count = program_->slots().size();
+  const std::size_t slot_count = program_->slots().size();
   const std::vector<bool> reads_last = find_last_reads(*program_);
   std::vector<bool> lifts_first(program_->segments(), true);
   std::vector<bool> is_lifted(program_->segments(), false);
-  std::vector<const Step*> next(places_count, nullptr);  // by place: the next step that uses the slot
-  // By place: whether a finish that writes to the result is the slot's last reader.
-  std::vector<bool> is_finished(places_count, false);
-  std::vector<bool> is_copied(places_count, false);
+  std::vector<const Step*> next(slot_count, nullptr);  // by index: the next step that uses the slot
+  // By index: whether a finish that writes to the result is the slot's last reader.
+  std::vector<bool> is_finished(slot_count, false);
+  std::vector<bool> is_copied(slot_count, false);
   for (std::size_t i = steps.size(); i-- > 0;) {
     const Step& step = steps[i];
-    const Program::Places& places = program_->places(step);
+    const Program::SlotIndices& indices = program_->slot_indices(step);
     const bool gives_result = step.target == schedule::value(0, step.target.segment);
     bool& to_result = steps_[i].to_result;
     if (step.kind == StepKind::finish)
-      to_result = gives_result && (slots.is_apart(step.target) || next[places.target] == nullptr);
+      to_result = gives_result && (slots.is_apart(step.target) || next[indices.target] == nullptr);
     if (step.kind == StepKind::copy) to_result = gives_result && slots.is_apart(step.target);
-    if (step.kind == StepKind::merge) to_result = is_finished[places.target];
-    if (step.kind == StepKind::receive) to_result = is_copied[places.target];
+    if (step.kind == StepKind::merge) to_result = is_finished[indices.target];
+    if (step.kind == StepKind::receive) to_result = is_copied[indices.target];
     const bool ends = step.kind == StepKind::finish && to_result && reads_last[i];
-    for (const std::uint32_t place : {places.target, places.left, places.right}) {
-      if (place == Program::no_place) continue;
-      next[place] = &step;
-      is_finished[place] = place == places.left && ends;
-      if (step.kind == StepKind::receive) is_copied[place] = false;
+    for (const std::uint32_t index : {indices.target, indices.left, indices.right}) {
+      if (index == Program::no_slot) continue;
+      next[index] = &step;
+      is_finished[index] = index == indices.left && ends;
+      if (step.kind == StepKind::receive) is_copied[index] = false;
     }
-    if (step.kind == StepKind::copy && gives_result) is_copied[places.left] = true;
+    if (step.kind == StepKind::copy && gives_result) is_copied[indices.left] = true;
     if (step.kind == StepKind::lift) is_lifted[step.target.segment] = true;
     if (to_result || gives_result) lifts_first[step.target.segment] = !is_lifted[step.target.segment];
   }
@@ -121,21 +121,21 @@ void ResolvedSteps::find_ways_to_result(const Slots& slots, const ApartPayload& 
 void ResolvedSteps::prepare_merges(Payload& payload) {
   const auto steps = program_->steps();
   const std::vector<bool> finishes = find_finishes_of_merges(*program_);
-  // By place: the rows that the slot's contents cover.
+  // By index: the rows that the slot's contents cover.
   std::vector<const Covers*> covers(program_->slots().size(), nullptr);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
     ResolvedStep& at = steps_[i];
-    const Program::Places& places = program_->places(step);
+    const Program::SlotIndices& indices = program_->slot_indices(step);
     if (step.kind == StepKind::merge && !step.any_order && !at.is_apart) {
       const bool is_finished = i + 1 < steps.size() && finishes[i + 1];
-      Preparation made = payload.prepare_merge(step.target.segment, *covers[places.left], *covers[places.right],
+      Preparation made = payload.prepare_merge(step.target.segment, *covers[indices.left], *covers[indices.right],
                                                is_finished ? &steps[i + 1].covers : nullptr);
       at.merge = made.merge.get();
       at.finishes = made.finishes;
       if (made.merge != nullptr) prepared_.push_back(std::move(made.merge));
     }
-    if (places.target != Program::no_place) covers[places.target] = &step.covers;
+    if (indices.target != Program::no_slot) covers[indices.target] = &step.covers;
   }
 }
 

@@ -27,14 +27,14 @@ bool begins_at_zero(const order::IntervalSet& rows) { return !rows.empty() && ro
 }  // namespace
 
 RowsPayload::RowsPayload(const Member& agreed, OwnRows mine, const arithmetic::Operator& op,
-                         const Segmentation& segmentation, ThreadTeam& team, bool is_alone)
+                         const Segmentation& segmentation, ThreadPool& pool, bool is_alone)
     : agreed_(&agreed),
       operator_(op),
       intervals_(std::move(mine.intervals)),
       local_rows_(agreed.layout->local_count(mine.rank)),
       rows_before_(agreed.layout->in_rank_order() ? agreed.layout->start(mine.rank) : 0),
       gets_result_(agreed.gets_result(mine.rank)),
-      team_(&team),
+      pool_(&pool),
       row_bytes_(agreed.description.row_bytes()),
       strides_(strides_of(agreed.description, nullptr)) {
   const Description& d = agreed.description;
@@ -153,7 +153,7 @@ void RowsPayload::write_survey(std::span<std::byte> out) {
     const Bytes bytes = width.kind->survey_bytes();
     const auto own = out.first(bytes);
     if (bytes > 0 && status_ == Status::ok)
-      attempt([&] { width.lifter.survey(placed(i, all_rows), *team_, threads_, own); });
+      attempt([&] { width.lifter.survey(stored_rows(i, all_rows), *pool_, threads_, own); });
     out = out.subspan(bytes);
   }
 }
@@ -175,8 +175,8 @@ Status RowsPayload::deliver(std::uint32_t segment, const Partial& value) const {
   // The value is not complete.
   if (value.head.size() != sizeof(Header) + (is_apart ? 0 : bytes)) return Status::transport_failed;
   const std::byte* const values = is_apart ? value.values : value.head.data() + sizeof(Header);
-  std::byte* const place = data_.result + *own.first_result_byte;
-  if (values != place) std::memcpy(place, values, bytes);
+  std::byte* const to = data_.result + *own.first_result_byte;
+  if (values != to) std::memcpy(to, values, bytes);
   return status;
 }
 
@@ -210,7 +210,7 @@ Bytes RowsPayload::value_capacity(std::uint32_t segment) const {
   return sizeof(Header) + width_of(segment).value_bytes;
 }
 
-Placed RowsPayload::placed(std::uint32_t segment, const order::Interval& part) const {
+StoredRows RowsPayload::stored_rows(std::uint32_t segment, const order::Interval& part) const {
   return {.intervals = intervals_,
           .data = operands_of(agreed_->description, data_).at(0, segments_[segment].first_column),
           .strides = strides_,
@@ -229,9 +229,9 @@ Partial RowsPayload::lift(std::uint32_t segment, const Covers& covers, std::span
   if (status_ != Status::ok) return arithmetic::failed({out}, {.digest = agreed_->digest}, status_);
   const bool is_whole = !covers.is_part() || covers.part.size() == 1;
   if (lone_row_ && strides_.are_direct() && is_whole) return lift_lone_row(segment, out);
-  const Placed rows = placed(segment, covers.is_part() ? part_of(covers) : all_rows);
+  const StoredRows rows = stored_rows(segment, covers.is_part() ? part_of(covers) : all_rows);
   Bytes size = 0;
-  if (!attempt([&] { size = width_of(segment).lifter.lift(rows, *team_, threads_, out); }))
+  if (!attempt([&] { size = width_of(segment).lifter.lift(rows, *pool_, threads_, out); }))
     return arithmetic::failed({out}, {.digest = agreed_->digest}, status_);
   const auto whole = out.first(size);
   Header header = arithmetic::header_of(whole);

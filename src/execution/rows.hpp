@@ -32,16 +32,16 @@ struct OwnRows {
 /// headers.
 class RowsPayload final : public Payload, private ApartPayload, private WordPayload {
  public:
-  /// `agreed` and `team` must outlive the payload. `is_alone` says that the call is not a member of a bundle, so that
+  /// `agreed` and `pool` must outlive the payload. `is_alone` says that the call is not a member of a bundle, so that
   /// the values of wide rows may be stored apart. Throws Failure if the library does not support the call.
   RowsPayload(const Member& agreed, OwnRows mine, const arithmetic::Operator& op, const Segmentation& segmentation,
-              ThreadTeam& team, bool is_alone);
+              ThreadPool& pool, bool is_alone);
   RowsPayload(const RowsPayload&) = delete;
   RowsPayload& operator=(const RowsPayload&) = delete;
 
   /// Replaces the operator, because the operator's context may change from run to run.
   void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
-  /// Sets the number of the team's threads that build the partial of this rank's rows.
+  /// Sets the number of the pool's threads that build the partial of this rank's rows.
   void use_threads(unsigned threads) noexcept { threads_ = threads; }
   /// Sets the array that describes this rank's rows. Null means that the rows are contiguous.
   void use_array(const agreement::Array* array) noexcept {
@@ -139,7 +139,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   bool attempt(const Body& body) noexcept;
   void note(Status after, Status before) noexcept;
   order::IntervalSet rows_like(const Covers& covers, std::uint32_t segment) const;
-  Placed placed(std::uint32_t segment, const order::Interval& part) const;
+  StoredRows stored_rows(std::uint32_t segment, const order::Interval& part) const;
   order::Interval part_of(const Covers& covers) const noexcept;
 
   const Member* agreed_;
@@ -148,7 +148,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   Count local_rows_;
   Count rows_before_;  // number of rows of lower ranks, if the layout is in rank order
   bool gets_result_;
-  ThreadTeam* team_;
+  ThreadPool* pool_;
   unsigned threads_ = 1;
   Bytes row_bytes_;
   arithmetic::Strides strides_;

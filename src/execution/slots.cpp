@@ -29,22 +29,22 @@ std::vector<Brought> brought_together(const Program& program) {
   std::vector<Brought> all;
   if (program.waves().empty()) return all;
   constexpr std::size_t none = ~std::size_t{0};
-  // By place: the rows that the slot's contents cover.
+  // By index: the rows that the slot's contents cover.
   std::vector<const Covers*> covers(program.slots().size(), nullptr);
   std::vector<std::size_t> open(program.segments(), none);  // by segment: index into `all` as long as a wave continues
   for (const Step& step : program.steps()) {
-    const Program::Places& places = program.places(step);
+    const Program::SlotIndices& indices = program.slot_indices(step);
     std::size_t& brought = open[step.target.segment];
     if (step.kind != StepKind::merge || !step.any_order) {
       brought = none;
     } else {
       if (brought == none) {
         brought = all.size();
-        all.push_back({.segment = step.target.segment, .parts = {*covers[places.left]}});
+        all.push_back({.segment = step.target.segment, .parts = {*covers[indices.left]}});
       }
-      all[brought].parts.push_back(*covers[places.right]);
+      all[brought].parts.push_back(*covers[indices.right]);
     }
-    if (places.target != Program::no_place) covers[places.target] = &step.covers;
+    if (indices.target != Program::no_slot) covers[indices.target] = &step.covers;
   }
   return all;
 }
@@ -101,8 +101,8 @@ SlotSizes slot_sizes(const Program& program, Payload& payload) {
 /// Lays out the slots. All partials of a segment get the size of the largest partial, and so does their scratch memory.
 Slots::Slots(const Program& program, Payload& payload, const SlotSizes& sizes, transport::Endpoint& endpoint)
     : apart_(payload.apart()),
-      places_(program.slots().size()),
-      value_places_(program.segments(), Program::no_place),
+      slots_(program.slots().size()),
+      value_indices_(program.segments(), Program::no_slot),
       head_room_(sizes.head_room) {
   const auto make = [this](Bytes bytes) {
     memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
@@ -114,19 +114,19 @@ Slots::Slots(const Program& program, Payload& payload, const SlotSizes& sizes, t
     if (is_new) scratch_.push_back(make(bytes));
     return found->second;
   };
-  for (std::size_t i = 0; i < places_.size(); ++i) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
     const Slot slot = program.slots()[i];
-    if (slot == schedule::value(0, slot.segment)) value_places_[slot.segment] = static_cast<std::uint32_t>(i);
+    if (slot == schedule::value(0, slot.segment)) value_indices_[slot.segment] = static_cast<std::uint32_t>(i);
     if (schedule::is_landing(slot)) {
       const auto bytes = endpoint.landing(schedule::landing_number(slot, program.segments()));
-      places_[i] = {.data = bytes.data(), .capacity = bytes.size()};
+      slots_[i] = {.data = bytes.data(), .capacity = bytes.size()};
     } else if (slot.kind == SlotKind::partial) {
       const Bytes bytes = sizes.partials[slot.segment];
-      places_[i] = {.data = make(bytes), .capacity = bytes};
-      places_[i].scratch = scratch(bytes);
+      slots_[i] = {.data = make(bytes), .capacity = bytes};
+      slots_[i].scratch = scratch(bytes);
     } else {
       const Bytes bytes = payload.value_capacity(slot.segment) + (is_apart(slot) ? head_room_ : 0);
-      places_[i] = {.data = make(bytes), .capacity = bytes};
+      slots_[i] = {.data = make(bytes), .capacity = bytes};
     }
   }
 }

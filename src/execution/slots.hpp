@@ -43,14 +43,14 @@ class Slots {
     result_ = apart_ == nullptr ? nullptr : apart_->result();
   }
 
-  /// Returns the slot at a place of the program, or null for `no_place`.
-  SlotMemory* at(std::uint32_t place) noexcept {
-    return place == schedule::Program::no_place ? nullptr : &places_[place];
+  /// Returns the slot at an index of the program, or null for `no_slot`.
+  SlotMemory* at(std::uint32_t index) noexcept {
+    return index == schedule::Program::no_slot ? nullptr : &slots_[index];
   }
   /// Returns the value of a segment, if the program computes it on this rank, else an empty Partial. Cost: O(1).
   Partial value(std::uint32_t segment) const noexcept {
-    const std::uint32_t place = value_places_[segment];
-    return place == schedule::Program::no_place ? Partial{} : places_[place].held;
+    const std::uint32_t index = value_indices_[segment];
+    return index == schedule::Program::no_slot ? Partial{} : slots_[index].held;
   }
   /// Returns the address where the result may be written in this run; null if it may not be written yet.
   std::byte* result() const noexcept { return result_; }
@@ -90,8 +90,8 @@ class Slots {
 
  private:
   ApartPayload* apart_;  // the payload's ability to store values apart, or null
-  std::vector<SlotMemory> places_;
-  std::vector<std::uint32_t> value_places_;  // by segment: the place of the slot that has the segment's value
+  std::vector<SlotMemory> slots_;
+  std::vector<std::uint32_t> value_indices_;  // by segment: the index of the slot that has the segment's value
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::vector<std::byte*> scratch_;  // one block of scratch memory per size
   Bytes head_room_;

@@ -6,24 +6,24 @@
 
 namespace steadfold::execution {
 
-void ThreadTeam::resize(unsigned size) {
+void ThreadPool::resize(unsigned size) {
   if (size == this->size()) return;
   dismiss();
   try {
     helpers_.reserve(size - 1);  // avoids a reallocation, since threads refer to helpers
     while (this->size() < size) {
-      const unsigned member = this->size();
+      const unsigned number = this->size();
       std::thread& thread = helpers_.emplace_back().thread;
-      thread = std::thread([this, member] { serve(member); });
+      thread = std::thread([this, number] { serve(number); });
     }
   } catch (const std::exception&) {  // there is no memory for more threads; fewer threads give the same bits
     if (!helpers_.empty() && !helpers_.back().thread.joinable()) helpers_.pop_back();
   }
 }
 
-void ThreadTeam::run(unsigned members) {
-  if (members <= 1) return call_(work_, 0);
-  members_ = members;
+void ThreadPool::run(unsigned threads) {
+  if (threads <= 1) return call_(work_, 0);
+  threads_ = threads;
   callers_ = arithmetic::PromisedEnvironment::callers();
   begin_round();
   std::exception_ptr thrown;
@@ -41,33 +41,33 @@ void ThreadTeam::run(unsigned members) {
   if (thrown) std::rethrow_exception(thrown);
 }
 
-void ThreadTeam::begin_round() {
+void ThreadPool::begin_round() {
   busy_.store(static_cast<std::uint32_t>(helpers_.size()), std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
 }
 
-void ThreadTeam::serve(unsigned member) {
+void ThreadPool::serve(unsigned number) {
   for (std::uint32_t seen = 0;; ++seen) {
     round_.wait(seen, std::memory_order_acquire);
     if (over_) return;
-    if (member < members_) do_part(member, helpers_[member - 1]);
+    if (number < threads_) do_part(number, helpers_[number - 1]);
     if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
   }
 }
 
-void ThreadTeam::do_part(unsigned member, Helper& mine) noexcept {
+void ThreadPool::do_part(unsigned number, Helper& mine) noexcept {
   const arithmetic::PromisedEnvironment environment(callers_);
   arithmetic::clear_flags();
   try {
-    call_(work_, member);
+    call_(work_, number);
   } catch (...) {
     mine.thrown = std::current_exception();
   }
   mine.raised = arithmetic::raised_flags();
 }
 
-void ThreadTeam::dismiss() noexcept {
+void ThreadPool::dismiss() noexcept {
   if (helpers_.empty()) return;
   over_ = true;
   begin_round();

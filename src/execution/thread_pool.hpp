@@ -15,27 +15,27 @@ namespace steadfold::execution {
 
 using order::Bytes;
 
-/// A team whose first member is the caller. Use the object from one thread at a time.
-class ThreadTeam {
+/// The caller's thread and its helper threads. Use the object from one thread at a time.
+class ThreadPool {
  public:
-  ThreadTeam() = default;
-  ~ThreadTeam() { dismiss(); }
-  ThreadTeam(const ThreadTeam&) = delete;
-  ThreadTeam& operator=(const ThreadTeam&) = delete;
+  ThreadPool() = default;
+  ~ThreadPool() { dismiss(); }
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// Enlarges the team to `size`, or as far as the system allows.
+  /// Enlarges the pool to `size`, or as far as the system allows.
   void resize(unsigned size);
   unsigned size() const noexcept { return static_cast<unsigned>(helpers_.size()) + 1; }
 
-  /// Calls work(0) in this thread, and work(1), ... work(members - 1) in one thread each. `members` must be at most
+  /// Calls work(0) in this thread, and work(1), ... work(threads - 1) in one helper each. `threads` must be at most
   /// size(). All calls run in the promised floating-point environment; user operators run in the caller's environment.
-  /// Floating-point flags that a thread raises are raised in the caller. If calls throw, the exception of the lowest
-  /// member is rethrown when all calls are done.
+  /// Floating-point flags that a thread raises are raised in the caller. If calls throw, the exception of the call
+  /// with the lowest number is rethrown when all calls are done.
   template <class Work>
-  void run(unsigned members, Work work) {
+  void run(unsigned threads, Work work) {
     work_ = &work;
-    call_ = [](void* of, unsigned member) { (*static_cast<Work*>(of))(member); };
-    run(members);
+    call_ = [](void* of, unsigned number) { (*static_cast<Work*>(of))(number); };
+    run(threads);
   }
 
  private:
@@ -45,18 +45,18 @@ class ThreadTeam {
     unsigned raised = 0;
   };
 
-  void run(unsigned members);
-  void serve(unsigned member);
-  void do_part(unsigned member, Helper& mine) noexcept;
+  void run(unsigned threads);
+  void serve(unsigned number);
+  void do_part(unsigned number, Helper& mine) noexcept;
   void begin_round();
   void dismiss() noexcept;
 
-  std::vector<Helper> helpers_;  // the helper of member i + 1 is at index i
+  std::vector<Helper> helpers_;  // helper number i + 1 is at index i
   // The function that a round calls. The pointer is written before the round begins; the helpers read it during the
   // round.
   void (*call_)(void*, unsigned) = nullptr;
   void* work_ = nullptr;
-  unsigned members_ = 0;
+  unsigned threads_ = 0;
   bool over_ = false;
   arithmetic::Rounding callers_;
 

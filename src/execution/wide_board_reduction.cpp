@@ -19,19 +19,19 @@ constexpr Bytes least_shared_bytes = Bytes{32} << 10;
 
 /// Reduces wide rows of ranks that see all of each other's memory. The ranks tell each other the addresses of their
 /// rows and results. All callers must wait until the run ends; otherwise memory that other ranks use might be released.
-class WideRows final : public Together {
+class WideRows final : public BoardReduction {
  public:
   WideRows(const agreement::Member& agreed, RowsPayload& rows, transport::Transport& transport, std::uint32_t tag)
-      : Together(transport.prepare_board(tag, sizeof(WideRowPost))),
+      : BoardReduction(transport.prepare_board(tag, sizeof(WideRowPost))),
         own_(&rows),
         share_(agreed.description, rows.op(), transport.rank(), transport.rank_count()),
         shown_(static_cast<std::size_t>(transport.rank_count())),
-        places_(shown_.size()) {}
+        rows_and_results_(shown_.size()) {}
 
   void start(const Data& data, bool stays) override {
     const WideRowPost mine{.status = own_->status(),
                            .is_direct = stays && own_->may_be_written_early(data),
-                           .places = {.row = data.first, .result = data.result}};
+                           .memory = {.row = data.first, .result = data.result}};
     std::memcpy(board().write(sizeof mine), &mine, sizeof mine);
     post(sizeof mine);
     is_reduced_ = false;
@@ -44,7 +44,7 @@ class WideRows final : public Together {
       if (status_ != Status::ok) return TestResult::done;
       const auto is_direct = [](const WideRowPost& shown) { return shown.is_direct; };
       if (!std::ranges::all_of(shown_, is_direct)) return TestResult::by_messages;
-      status_ = share_.reduce(places_);
+      status_ = share_.reduce(rows_and_results_);
       is_reduced_ = true;
       std::memcpy(board().write(sizeof status_), &status_, sizeof status_);
       post(sizeof status_);
@@ -63,14 +63,14 @@ class WideRows final : public Together {
   struct WideRowPost {
     Status status = Status::ok;
     bool is_direct = false;
-    ColumnShare::RowAndResult places;
+    ColumnShare::RowAndResult memory;
   };
 
   void look() {
     status_ = Status::ok;
     for (std::size_t rank = 0; rank < rank_count(); ++rank) {
       std::memcpy(&shown_[rank], board().of(rank).data(), sizeof(WideRowPost));
-      places_[rank] = shown_[rank].places;
+      rows_and_results_[rank] = shown_[rank].memory;
       status_ = worse(status_, shown_[rank].status);
     }
     board().end_round();
@@ -79,7 +79,7 @@ class WideRows final : public Together {
   RowsPayload* own_;
   ColumnShare share_;
   std::vector<WideRowPost> shown_;
-  std::vector<ColumnShare::RowAndResult> places_;
+  std::vector<ColumnShare::RowAndResult> rows_and_results_;
   bool is_reduced_ = false;  // whether this rank's share is reduced
 };
 
@@ -89,7 +89,7 @@ class WideRows final : public Together {
 /// results with the library, each rank reduces its share of all columns in place. The first run of this kind in the
 /// ranks' first plan maps the memory that they show, in a separate round. All callers must wait until the run ends,
 /// since results are written before that.
-class PostedRows final : public Together {
+class PostedRows final : public BoardReduction {
  public:
   PostedRows(const agreement::Member& agreed, RowsPayload& rows, transport::Transport& transport, std::uint32_t tag)
       : PostedRows(agreed, rows, CutRow(agreed.description, rows.op(), transport.rank_count()), transport, tag) {}
@@ -179,19 +179,19 @@ class PostedRows final : public Together {
 
   PostedRows(const agreement::Member& agreed, RowsPayload& rows, const CutRow& cut, transport::Transport& transport,
              std::uint32_t tag)
-      : Together(transport.prepare_board(tag, cut.most_bytes)),
+      : BoardReduction(transport.prepare_board(tag, cut.most_bytes)),
         own_(&rows),
         cut_(cut),
         element_bytes_(agreed.description.element_bytes),
         columns_(agreed.description.columns),
-        places_(static_cast<std::size_t>(transport.rank_count())),
-        shown_(places_.size()),
-        in_place_(places_.size()),
+        row_addresses_(static_cast<std::size_t>(transport.rank_count())),
+        shown_(row_addresses_.size()),
+        in_place_(row_addresses_.size()),
         arenas_(transport.arenas()),
         column_share_(agreed.description, rows.op(), transport.rank(), transport.rank_count()) {
     const auto own = static_cast<Count>(transport.rank());
     const auto reducer_of = [&](const Piece& piece) {
-      return std::make_unique<LocalRows>(agreed.description, rows.op(), piece.of(own).size(), places_.size());
+      return std::make_unique<LocalRows>(agreed.description, rows.op(), piece.of(own).size(), row_addresses_.size());
     };
     const bool has_whole = columns_ >= cut.whole.columns;
     if (has_whole) whole_rows_ = reducer_of(cut.whole);
@@ -218,8 +218,8 @@ class PostedRows final : public Together {
   /// posted.
   void post_piece(bool has_row) {
     const Bytes bytes = has_row ? piece().columns * element_bytes_ : 0;
-    std::byte* const place = board().write(cut_.most_bytes) + sizeof(Lead);
-    if (bytes > 0) board().copy(place, data_.first + next_ * element_bytes_, bytes);
+    std::byte* const to = board().write(cut_.most_bytes) + sizeof(Lead);
+    if (bytes > 0) board().copy(to, data_.first + next_ * element_bytes_, bytes);
     post(sizeof(Lead) + bytes);
   }
 
@@ -278,18 +278,19 @@ class PostedRows final : public Together {
     const order::Interval columns = piece().of(own);
     const Bytes offset = columns.begin * element_bytes_;
     for (std::size_t rank = 0; rank < rank_count(); ++rank)
-      places_[rank] = board().of(rank).data() + sizeof(Lead) + offset;
+      row_addresses_[rank] = board().of(rank).data() + sizeof(Lead) + offset;
     if (is_apart_)
       // This rank's row is read in place, because the posted copy may not be in this core's cache.
-      places_[own] = data_.first + next_ * element_bytes_ + offset;
+      row_addresses_[own] = data_.first + next_ * element_bytes_ + offset;
     std::byte* const values = piece().is_shared() ? reduced_.data() : result();
-    if (!columns.empty()) status_ = worse(status_, (is_whole() ? whole_rows_ : rest_rows_)->reduce(places_, values));
+    if (!columns.empty())
+      status_ = worse(status_, (is_whole() ? whole_rows_ : rest_rows_)->reduce(row_addresses_, values));
     if (!piece().is_shared()) return go_on();
     board().end_round();
-    std::byte* const place = board().write(cut_.most_bytes);
+    std::byte* const to = board().write(cut_.most_bytes);
     const Lead lead = {.status = status_};
-    std::memcpy(place, &lead, sizeof lead);
-    board().copy(place + sizeof lead, values, columns.size() * cut_.value_bytes);
+    std::memcpy(to, &lead, sizeof lead);
+    board().copy(to + sizeof lead, values, columns.size() * cut_.value_bytes);
     post(sizeof lead + columns.size() * cut_.value_bytes);
     stage_ = NextPost::shares;
   }
@@ -318,7 +319,7 @@ class PostedRows final : public Together {
   Count columns_;
   std::unique_ptr<LocalRows> whole_rows_;  // reduces this rank's columns of a whole piece
   std::unique_ptr<LocalRows> rest_rows_;   // reduces this rank's columns of the last, shorter piece
-  std::vector<const std::byte*> places_;
+  std::vector<const std::byte*> row_addresses_;
   std::vector<std::byte> reduced_;
   Data data_;
   bool is_apart_ = false;  // whether the result does not overlap the row in this run
@@ -333,8 +334,8 @@ class PostedRows final : public Together {
 
 }  // namespace
 
-std::unique_ptr<Together> make_together_wide(const agreement::Member& agreed, RowsPayload& rows,
-                                             transport::Transport& transport, std::uint32_t tag) {
+std::unique_ptr<BoardReduction> make_wide_board_reduction(const agreement::Member& agreed, RowsPayload& rows,
+                                                          transport::Transport& transport, std::uint32_t tag) {
   if (transport.sees_all_memory()) return std::make_unique<WideRows>(agreed, rows, transport, tag);
   return std::make_unique<PostedRows>(agreed, rows, transport, tag);
 }

@@ -9,9 +9,9 @@
 
 namespace steadfold::execution {
 
-/// Makes the object that make_together returns for one wide row per rank. make_together has checked that this form can
-/// be used.
-std::unique_ptr<Together> make_together_wide(const agreement::Member& agreed, RowsPayload& rows,
-                                             transport::Transport& transport, std::uint32_t tag);
+/// Makes the object that make_board_reduction returns for one wide row per rank. make_board_reduction has checked that
+/// this form can be used.
+std::unique_ptr<BoardReduction> make_wide_board_reduction(const agreement::Member& agreed, RowsPayload& rows,
+                                                          transport::Transport& transport, std::uint32_t tag);
 
 }  // namespace steadfold::execution

@@ -36,11 +36,11 @@ Interval GridAxis::indices(Count b) const noexcept {
 }
 
 Count GridAxis::count(Count rank) const noexcept {
-  const Count place = rank >= first ? rank - first : ranks - first + rank;
-  if (block == 0) return indices(place).size();
+  const Count position = rank >= first ? rank - first : ranks - first + rank;
+  if (block == 0) return indices(position).size();
   const Count whole = extent / block;
   const Count last = whole % ranks;  // the position of the block that is shorter than the others, if there is one
-  return whole / ranks * block + (place < last ? block : place == last ? extent % block : 0);
+  return whole / ranks * block + (position < last ? block : position == last ? extent % block : 0);
 }
 
 Grid Grid::resolved(Rank rank_count) const noexcept {

@@ -69,23 +69,23 @@ class Outbox {
 class Inbox {
  public:
   void put(const Message& message) {
-    const std::uint32_t place = free_ == none ? grown() : free_;
-    free_ = messages_[place].next;
-    messages_[place] = {message, none};
-    const auto [queue, is_new] = queues_.try_emplace(key(message.source, message.target), MessageQueue{place, place});
+    const std::uint32_t index = free_ == none ? grown() : free_;
+    free_ = messages_[index].next;
+    messages_[index] = {message, none};
+    const auto [queue, is_new] = queues_.try_emplace(key(message.source, message.target), MessageQueue{index, index});
     if (is_new) return;
-    messages_[queue->second.last].next = place;
-    queue->second.last = place;
+    messages_[queue->second.last].next = index;
+    queue->second.last = index;
   }
   bool take(Rank source, Rank target, Message& message) {
     const auto queue = queues_.find(key(source, target));
     if (queue == queues_.end()) return false;
-    const std::uint32_t place = queue->second.first;
-    message = messages_[place].message;
-    const std::uint32_t next = messages_[place].next;
+    const std::uint32_t index = queue->second.first;
+    message = messages_[index].message;
+    const std::uint32_t next = messages_[index].next;
     next == none ? static_cast<void>(queues_.erase(queue)) : static_cast<void>(queue->second.first = next);
-    messages_[place].next = free_;
-    free_ = place;
+    messages_[index].next = free_;
+    free_ = index;
     return true;
   }
 
@@ -134,7 +134,7 @@ struct OpenReceive {
 
 /// A slot that an open receive fills.
 struct Landing {
-  std::uint32_t place;
+  std::uint32_t index;
   schedule::Covers covers;
   std::optional<Weight> weight;  // weight of the slot's rows, if the message has several slots
 };
@@ -151,9 +151,9 @@ struct RankState {
   RankState(schedule::Steps all_steps, std::uint32_t segments) : steps(std::move(all_steps)), table(segments) {}
 
   SimulatedCell& cell(schedule::Slot slot) {
-    const std::uint32_t place = table.place_of(slot);
-    if (place == cells.size()) cells.emplace_back();
-    return cells[place];
+    const std::uint32_t index = table.index_of(slot);
+    if (index == cells.size()) cells.emplace_back();
+    return cells[index];
   }
   /// Whether no open communication prevents the step. A receive also waits for the sends of the slot that it
   /// overwrites.
@@ -167,7 +167,7 @@ struct RankState {
   schedule::Steps steps;
   const Step* next = nullptr;  // the next step, if it has been taken from the generator and not started
   schedule::SlotTable table;
-  std::vector<SimulatedCell> cells;  // contents of the slots, by place
+  std::vector<SimulatedCell> cells;  // contents of the slots, by index
   std::vector<OpenReceive> receives;
   std::vector<Landing> landings;
   std::size_t receives_complete = 0;  // number of completed receives
@@ -298,7 +298,7 @@ class SimulatedRun {
     const std::size_t first = own.receives.empty() ? 0 : own.receives.back().landings_end;
     const bool alone = !step.more && own.landings.size() == first;
     own.landings.push_back(
-        {own.table.place_of(step.target), step.covers, alone ? std::nullopt : std::optional(weight_of(step))});
+        {own.table.index_of(step.target), step.covers, alone ? std::nullopt : std::optional(weight_of(step))});
     if (step.more) return;
     own.receives.push_back({step.peer, own.landings.size(), step.any_order});
     own.wave.is_open = step.any_order;
@@ -339,7 +339,7 @@ class SimulatedRun {
   static void land(RankState& own, std::span<const Landing> brought, const Message& message, Count round,
                    double ready) {
     for (const Landing& content : brought) {
-      SimulatedCell& landed = own.cells[own.landings[own.landings_complete++].place];
+      SimulatedCell& landed = own.cells[own.landings[own.landings_complete++].index];
       landed.weight = content.weight.value_or(message.weight);
       landed.covers = content.covers;
       landed.in_flight = false;

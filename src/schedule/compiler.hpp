@@ -11,7 +11,7 @@
 
 namespace steadfold::schedule {
 
-/// Assigns places to slots and tickets to communications, and finds the completions for which each step must wait. To
+/// Assigns indices to slots and tickets to communications, and finds the completions for which each step must wait. To
 /// this end it tracks, for every slot, the communications that still read or write it. Use the object from one thread
 /// at a time.
 class Compiler {
@@ -20,7 +20,7 @@ class Compiler {
   void compile(Steps steps, std::uint32_t segments, Program& program);
 
  private:
-  static constexpr std::uint32_t none = Program::no_place;
+  static constexpr std::uint32_t none = Program::no_slot;
 
   struct SlotUsers {
     std::uint32_t writer = none;   // ticket of the last communication that writes the slot
@@ -36,16 +36,16 @@ class Compiler {
   void require_number(Slot slot) const;
   std::uint32_t read(Slot slot);
   std::uint32_t write(Slot slot);
-  void open(const Step& step, const Program::Places& places);
+  void open(const Step& step, const Program::SlotIndices& indices);
   void add_to_wave(std::uint32_t ticket);
   void wait_for_readers(std::uint32_t last);
   void wait_for(std::uint32_t ticket);
-  std::uint32_t place_of(Slot slot);
+  std::uint32_t index_of(Slot slot);
 
   Program* program_ = nullptr;
   SlotTable table_{1};
-  std::vector<Slot> slots_;               // the slots, by place
-  std::vector<SlotUsers> traffic_;        // communications that use each slot, by place
+  std::vector<Slot> slots_;               // the slots, by index
+  std::vector<SlotUsers> traffic_;        // communications that use each slot, by index
   std::vector<OpenRead> reads_;           // reads of all slots
   std::vector<std::uint8_t> waited_for_;  // by ticket: whether a step has waited for the communication
   bool in_message_ = false;               // whether the last step was not the last of its message

@@ -70,22 +70,22 @@ std::string fault_of_message(std::span<const Step> message) {
   return again == nullptr ? "" : "a message names " + text_of(again->target) + " twice";
 }
 
-// The slots with which a slot arrives in a message: the place of the message's last slot, and its number of slots.
+// The slots with which a slot arrives in a message: the index of the message's last slot, and its number of slots.
 struct Company {
-  std::uint32_t last = Program::no_place;
+  std::uint32_t last = Program::no_slot;
   std::size_t count = 0;
 
   friend bool operator==(const Company&, const Company&) = default;
 };
 
 // Checks that each slot of a received message arrives with the same other slots as before. `companies` has these other
-// slots, by place.
+// slots, by index.
 std::string fault_of_company(const Program& program, std::span<const Step> message, std::vector<Company>& companies) {
-  const Company own{program.places(message.back()).target, message.size()};
+  const Company own{program.slot_indices(message.back()).target, message.size()};
   for (const Step& step : message) {
-    const std::uint32_t place = program.places(step).target;
-    if (place == Program::no_place) return {};  // fault_of_form reports this fault
-    Company& known = companies[place];
+    const std::uint32_t index = program.slot_indices(step).target;
+    if (index == Program::no_slot) return {};  // fault_of_form reports this fault
+    Company& known = companies[index];
     if (known.count == 0) known = own;
     if (known != own)
       return text_of(step.target) +
@@ -130,12 +130,12 @@ std::string fault_of_receives(std::span<const Step> receives) {
 }
 
 void insert(std::vector<Key>& slots, Key slot) {
-  const auto place = std::ranges::lower_bound(slots, slot);
-  if (place == slots.end() || *place != slot) slots.insert(place, slot);
+  const auto found = std::ranges::lower_bound(slots, slot);
+  if (found == slots.end() || *found != slot) slots.insert(found, slot);
 }
 void erase(std::vector<Key>& slots, Key slot) {
-  const auto place = std::ranges::lower_bound(slots, slot);
-  if (place != slots.end() && *place == slot) slots.erase(place);
+  const auto found = std::ranges::lower_bound(slots, slot);
+  if (found != slots.end() && *found == slot) slots.erase(found);
 }
 bool holds(const std::vector<Key>& slots, Slot slot) { return std::ranges::binary_search(slots, key_of(slot)); }
 

@@ -47,7 +47,7 @@ class Tickets {
 };
 
 /// The interface that the interpreter drives. A machine works on slots and a transport, or on symbols. The steps that
-/// it receives are elements of Program::steps(), so Program::index_of and Program::places accept them.
+/// it receives are elements of Program::steps(), so Program::index_of and Program::slot_indices accept them.
 class Machine {
  public:
   virtual ~Machine() = default;

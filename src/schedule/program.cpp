@@ -1,4 +1,4 @@
-// Compiles steps: assigns places to slots and tickets to communications, and finds the completions for which each step
+// Compiles steps: assigns indices to slots and tickets to communications, and finds the completions for which each step
 // must wait.
 // Rank order: the order of the steps. Cost: O(steps).
 #include "schedule/program.hpp"
@@ -24,7 +24,7 @@ void Compiler::compile(Steps steps, std::uint32_t segments, Program& program) {
 void Compiler::start(std::uint32_t segments, Program& program) {
   program_ = &program;
   program.steps_.clear();
-  program.places_.clear();
+  program.slot_indices_.clear();
   program.communications_.clear();
   program.waits_.clear();
   program.waves_.clear();
@@ -42,16 +42,16 @@ void Compiler::start(std::uint32_t segments, Program& program) {
 void Compiler::add(const Step& step) {
   const bool receives = step.kind == StepKind::receive;
   if (receives) require_number(step.target);
-  Program::Places places;
-  if (step.left.kind != SlotKind::none) places.left = read(step.left);
-  if (step.right.kind != SlotKind::none) places.right = read(step.right);
-  if (step.kind != StepKind::send && step.target.kind != SlotKind::none) places.target = write(step.target);
+  Program::SlotIndices indices;
+  if (step.left.kind != SlotKind::none) indices.left = read(step.left);
+  if (step.right.kind != SlotKind::none) indices.right = read(step.right);
+  if (step.kind != StepKind::send && step.target.kind != SlotKind::none) indices.target = write(step.target);
   if (receives) {
     program_->landing_count_ = std::max(program_->landing_count_, landing_number(step.target, program_->segments_) + 1);
   }
-  if (communicates(step.kind)) open(step, places);
+  if (communicates(step.kind)) open(step, indices);
   program_->steps_.push_back(step);
-  program_->places_.push_back(places);
+  program_->slot_indices_.push_back(indices);
 }
 
 void Compiler::require_number(Slot slot) const {
@@ -64,31 +64,31 @@ void Compiler::require_number(Slot slot) const {
 }
 
 std::uint32_t Compiler::read(Slot slot) {
-  const std::uint32_t place = place_of(slot);
-  wait_for(traffic_[place].writer);
-  return place;
+  const std::uint32_t index = index_of(slot);
+  wait_for(traffic_[index].writer);
+  return index;
 }
 
 std::uint32_t Compiler::write(Slot slot) {
-  const std::uint32_t place = place_of(slot);
-  SlotUsers& traffic = traffic_[place];
+  const std::uint32_t index = index_of(slot);
+  SlotUsers& traffic = traffic_[index];
   wait_for(traffic.writer);
   wait_for_readers(traffic.readers);
   traffic = {};
-  return place;
+  return index;
 }
 
-void Compiler::open(const Step& step, const Program::Places& places) {
+void Compiler::open(const Step& step, const Program::SlotIndices& indices) {
   const std::uint32_t ticket = program_->ticket_count();
   const auto index = static_cast<std::uint32_t>(program_->steps_.size());
   if (!in_message_) first_ = index;
   if (!in_message_) waited_for_.push_back(0);
   in_message_ = step.more;
-  if (places.left != none) {
-    reads_.push_back({.ticket = ticket, .before = traffic_[places.left].readers});
-    traffic_[places.left].readers = static_cast<std::uint32_t>(reads_.size() - 1);
+  if (indices.left != none) {
+    reads_.push_back({.ticket = ticket, .before = traffic_[indices.left].readers});
+    traffic_[indices.left].readers = static_cast<std::uint32_t>(reads_.size() - 1);
   }
-  if (places.target != none) traffic_[places.target].writer = ticket;
+  if (indices.target != none) traffic_[indices.target].writer = ticket;
   if (step.more) return;
   program_->communications_.push_back({first_, index});
   if (step.kind == StepKind::receive && step.any_order) add_to_wave(ticket);
@@ -119,13 +119,13 @@ void Compiler::wait_for(std::uint32_t ticket) {
   program_->waits_.push_back({.step = static_cast<std::uint32_t>(program_->steps_.size()), .ticket = ticket});
 }
 
-std::uint32_t Compiler::place_of(Slot slot) {
-  const std::uint32_t place = table_.place_of(slot);
-  if (place == traffic_.size()) {
+std::uint32_t Compiler::index_of(Slot slot) {
+  const std::uint32_t index = table_.index_of(slot);
+  if (index == traffic_.size()) {
     slots_.push_back(slot);
     traffic_.emplace_back();
   }
-  return place;
+  return index;
 }
 
 Program::Program(Steps steps, std::uint32_t segments) { Compiler().compile(std::move(steps), segments, *this); }

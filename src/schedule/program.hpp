@@ -31,14 +31,14 @@ constexpr std::uint32_t landing_number(Slot slot, std::uint32_t segments) noexce
 /// contents.
 class Program {
  public:
-  static constexpr std::uint32_t no_place = ~std::uint32_t{0};
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
 
-  /// The places in `slots()` of a step's slots, or `no_place` if the step lacks the slot. The `target` of a send
-  /// belongs to the peer, so its place is no_place: use landing_number(step.target, segments()).
-  struct Places {
-    std::uint32_t target = no_place;
-    std::uint32_t left = no_place;
-    std::uint32_t right = no_place;
+  /// The indices in `slots()` of a step's slots, or `no_slot` if the step lacks the slot. The `target` of a send
+  /// belongs to the peer, so its index is no_slot: use landing_number(step.target, segments()).
+  struct SlotIndices {
+    std::uint32_t target = no_slot;
+    std::uint32_t left = no_slot;
+    std::uint32_t right = no_slot;
   };
 
   /// Makes an empty program, for a Compiler to fill.
@@ -52,7 +52,7 @@ class Program {
 
   /// Returns the index in `steps()` of a step of this program. The interpreter passes these steps to a Machine.
   std::uint32_t index_of(const Step& step) const noexcept { return static_cast<std::uint32_t>(&step - steps_.data()); }
-  const Places& places(const Step& step) const noexcept { return places_[index_of(step)]; }
+  const SlotIndices& slot_indices(const Step& step) const noexcept { return slot_indices_[index_of(step)]; }
 
   /// Returns this rank's slots, including landing slots, each once, in the order of first use.
   std::span<const Slot> slots() const noexcept { return slots_; }
@@ -98,7 +98,7 @@ class Program {
   };
 
   std::vector<Step> steps_;
-  std::vector<Places> places_;
+  std::vector<SlotIndices> slot_indices_;
   std::vector<Slot> slots_;
   std::vector<StepRange> communications_;  // steps of each communication, by ticket
   std::vector<TicketWait> waits_;

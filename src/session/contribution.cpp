@@ -52,11 +52,11 @@ bool Contributor::may_use_handshake(const Contribution& own) const {
 
 void Contributor::build(Contribution& own, const Data& data, HandshakePlace& place) {
   const Call& call = own.call;
-  if (call.threads > team_.size()) team_.resize(call.threads);
+  if (call.threads > pool_.size()) pool_.resize(call.threads);
   // Allocated here, while this rank can still tell the other ranks of a failure.
   place.values.resize(2 * own.shape->kind->value_bytes());
   own.partial_bytes =
-      own.shape->lifter.lift(own.shape->rows_of(call, data), team_, call.threads, place.handshake.partial());
+      own.shape->lifter.lift(own.shape->rows_of(call, data), pool_, call.threads, place.handshake.partial());
   own.header.status = arithmetic::header_of(place.handshake.partial()).status;
   if (own.header.status == Status::operator_failed) own.failure = agreement::operator_failure();
   if (own.header.status == Status::invalid_argument && own.shape->description.deals_rows())

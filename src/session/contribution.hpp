@@ -100,7 +100,7 @@ class Contributor {
   const agreement::Means& means_;
   KnownShapes shapes_;
   PlanCache plans_;
-  execution::ThreadTeam team_;  // for partials in the handshake; every plan has a thread team besides this team
+  execution::ThreadPool pool_;  // for partials in the handshake; every plan has a thread pool besides this pool
 };
 
 }  // namespace steadfold::session

@@ -21,7 +21,7 @@ using agreement::Collective;
 using agreement::Failure;
 using agreement::LayoutKind;
 using agreement::Missing;
-using execution::ThreadTeam;
+using execution::ThreadPool;
 using order::Bytes;
 
 namespace {
@@ -104,14 +104,14 @@ class LocalReducer::Workspace {
       return shape_.lifter.finish_alone(operands_of(shape_.description, data), call.rows, shape_.strides,
                                         call.element_count, data.result, spare_.bytes().data());
     make_room(call.rows);
-    execution::Placed rows = shape_.rows_of(call, data);
-    ThreadTeam team;
-    team.resize(call.threads);
+    execution::StoredRows rows = shape_.rows_of(call, data);
+    ThreadPool pool;
+    pool.resize(call.threads);
     if (!surveyed_.empty()) {
-      shape_.lifter.survey(rows, team, call.threads, surveyed_);
+      shape_.lifter.survey(rows, pool, call.threads, surveyed_);
       rows.surveyed = surveyed_;
     }
-    const Bytes size = shape_.lifter.lift(rows, team, call.threads, partial_.bytes().first(room_));
+    const Bytes size = shape_.lifter.lift(rows, pool, call.threads, partial_.bytes().first(room_));
     return shape_.kind->finish(partial_.bytes().first(size), call.element_count, data.result, spare_.bytes().data());
   }
 
@@ -310,8 +310,8 @@ bool LocalReducer::reduce_columns(const Call& call, const Description& descripti
   one.columns = 1;
   bool repeats = false;
   for (std::byte* result = data.result; operands.column < call.columns; ++operands.column) {
-    const Data column{.first = strides.place(operands, arithmetic::Operand::first),
-                      .second = strides.place(operands, arithmetic::Operand::second),
+    const Data column{.first = strides.address(operands, arithmetic::Operand::first),
+                      .second = strides.address(operands, arithmetic::Operand::second),
                       .result = result};
     if (!repeats || !repeat(call.rows, column)) repeats = reduce(one, column);
     result += workspace_->result_bytes();

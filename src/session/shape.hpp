@@ -32,7 +32,7 @@ struct Shape {
   }
   /// Returns the rows of a call, for the lifter. The rows are valid until the next call of this function. If indices do
   /// not affect the bits, the rows are one interval.
-  execution::Placed rows_of(const Call& call, const Data& data) noexcept {
+  execution::StoredRows rows_of(const Call& call, const Data& data) noexcept {
     all_rows = {0, call.rows};
     const bool has_indices = needs_indices(description);
     return {.intervals = has_indices ? call.intervals : std::span<const order::Interval>(&all_rows, 1),

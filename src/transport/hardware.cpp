@@ -133,8 +133,8 @@ Hardware Hardware::among(const cpu_set_t& processors) const {
   return Hardware(found.empty() ? bare_cores(processors) : std::move(found));
 }
 
-const Core& Hardware::core_of(Rank place, Rank places) const noexcept {
-  return cores_[static_cast<std::size_t>(place) * cores_.size() / static_cast<std::size_t>(places)];
+const Core& Hardware::core_of(Rank thread, Rank threads) const noexcept {
+  return cores_[static_cast<std::size_t>(thread) * cores_.size() / static_cast<std::size_t>(threads)];
 }
 
 Whereabouts Hardware::of(const cpu_set_t& processors) const noexcept {

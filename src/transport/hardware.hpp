@@ -15,8 +15,8 @@ namespace steadfold::transport {
 
 using order::Rank;
 
-/// The package, NUMA domain and cache that contain all cores on which a thread may run. Use the numbers only to compare
-/// places. -1 if unknown, or if the cores lie in several.
+/// The package, NUMA domain and cache that contain all cores on which a thread may run. Use the numbers only to
+/// compare threads. -1 if unknown, or if the cores lie in several.
 struct Whereabouts {
   Rank package = -1;
   Rank domain = -1;  // number of the NUMA domain
@@ -44,10 +44,10 @@ class Hardware {
   std::span<const Core> cores() const noexcept { return cores_; }
   /// Returns the cores that have at least one of these processors. Each returned core has only these processors.
   Hardware among(const cpu_set_t& processors) const;
-  /// Returns the core for the thread with number `place` of `places` threads. Threads with neighbouring numbers are
+  /// Returns the core for the thread with number `thread` of `threads` threads. Threads with neighbouring numbers are
   /// close together, and the threads spread over the whole machine. If there are more threads than cores, threads share
   /// cores. There must be at least one core.
-  const Core& core_of(Rank place, Rank places) const noexcept;
+  const Core& core_of(Rank thread, Rank threads) const noexcept;
   /// Returns the package, NUMA domain and cache of a thread that may use these processors.
   Whereabouts of(const cpu_set_t& processors) const noexcept;
 

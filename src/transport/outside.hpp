@@ -28,25 +28,25 @@ class Workers {
   explicit Workers(std::span<const Rank> counts) {
     for (const Rank count : counts) {
       const auto process = static_cast<Rank>(first_.size());
-      first_.push_back(static_cast<Rank>(places_.size()));
+      first_.push_back(static_cast<Rank>(addresses_.size()));
       most_ = std::max(most_, count);
-      for (Rank worker = 0; worker < count; ++worker) places_.push_back({process, worker});
+      for (Rank worker = 0; worker < count; ++worker) addresses_.push_back({process, worker});
     }
-    first_.push_back(static_cast<Rank>(places_.size()));
+    first_.push_back(static_cast<Rank>(addresses_.size()));
   }
 
-  Rank rank_count() const noexcept { return static_cast<Rank>(places_.size()); }
+  Rank rank_count() const noexcept { return static_cast<Rank>(addresses_.size()); }
   Rank process_count() const noexcept { return static_cast<Rank>(first_.size()) - 1; }
   /// Returns the rank of a process's first worker; for process_count(), the number of all workers.
   Rank first(Rank process) const noexcept { return first_[static_cast<std::size_t>(process)]; }
   Rank count(Rank process) const noexcept { return first(process + 1) - first(process); }
   /// Returns the number of workers of the process that has most workers.
   Rank most() const noexcept { return most_; }
-  WorkerAddress place(Rank rank) const noexcept { return places_[static_cast<std::size_t>(rank)]; }
+  WorkerAddress address(Rank rank) const noexcept { return addresses_[static_cast<std::size_t>(rank)]; }
 
  private:
   std::vector<Rank> first_;
-  std::vector<WorkerAddress> places_;  // by rank: process and worker
+  std::vector<WorkerAddress> addresses_;  // by rank: process and worker
   Rank most_ = 0;
 };
 

@@ -48,7 +48,7 @@ struct Traffic {
   std::uint64_t bytes = 0;
 };
 
-/// The places to which a message in two parts is written: its first `head` bytes go to its slot, the rest to `room`.
+/// The memory to which a message in two parts is written: its first `head` bytes go to its slot, the rest to `room`.
 /// Sender and receiver agree on which messages have two parts.
 struct SecondRoom {
   Bytes head = 0;

@@ -139,8 +139,8 @@ class MemoryOfNode final : public transport::CommonMemory {
   ~MemoryOfNode() override { reclaim(); }
 
   std::size_t neighbour_count() const noexcept override { return parts_.size(); }
-  std::byte* at(std::size_t neighbour, Place place) const noexcept override { return parts_[neighbour] + place; }
-  std::byte* own(Place place) const noexcept override { return own_ + place; }
+  std::byte* at(std::size_t neighbour, BlockId block) const noexcept override { return parts_[neighbour] + block; }
+  std::byte* own(BlockId block) const noexcept override { return own_ + block; }
   bool is_one_process() const noexcept override { return false; }
   void make_progress() noexcept override {
     if (!serves_threads_ && own_worker != 0) ADD_FAILURE() << "worker " << own_worker << " drives";
@@ -150,13 +150,13 @@ class MemoryOfNode final : public transport::CommonMemory {
 
  private:
   static constexpr Bytes line = transport::cache_line;
-  Place allocate(Bytes bytes) noexcept override {
+  BlockId allocate(Bytes bytes) noexcept override {
     const auto first = free_.take(bytes / line);
-    if (!first) return no_place;
+    if (!first) return no_block;
     std::memset(own(*first * line), 0, bytes);
     return *first * line;
   }
-  void free(Place place, Bytes bytes) noexcept override { free_.give_back(place / line, bytes / line); }
+  void free(BlockId block, Bytes bytes) noexcept override { free_.give_back(block / line, bytes / line); }
 
   std::shared_ptr<Parts> all_;
   std::vector<std::byte*> parts_;

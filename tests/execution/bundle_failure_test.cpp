@@ -82,13 +82,13 @@ TEST(BundledPartials, AreTheSameBytesWhateverTheMemoryHeldBefore) {
   const std::vector<Call> calls(2, {.method = Method::tree, .layout = LayoutKind::row_per_rank, .rows = 1});
   const std::vector<Memory> proposals(1, agreement::propose(calls, 0, nullptr));
   const Agreement agreed = concluded(proposals).agreement.value();
-  execution::ThreadTeam team;
+  execution::ThreadPool pool;
   const agreement::Segmentation whole(1, 1);
   std::vector<std::unique_ptr<execution::RowsPayload>> members;
   for (std::size_t i = 0; i < calls.size(); ++i)
     members.push_back(std::make_unique<execution::RowsPayload>(
         agreed.members[i], execution::OwnRows{0, agreed.members[i].layout->intervals(0)},
-        agreement::operator_of(agreed.members[i].description, calls[i].user), whole, team, false));
+        agreement::operator_of(agreed.members[i].description, calls[i].user), whole, pool, false));
   execution::Bundle bundle(members, agreed.digest);
   const double x = 3.5;
   double result = 0;

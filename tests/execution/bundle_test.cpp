@@ -360,7 +360,7 @@ TEST(Bundles, KeepEqualLayoutsOnce) {
 struct Lone {
   std::vector<Part> parts;
   Sides sides;
-  execution::ThreadTeam team;
+  execution::ThreadPool pool;
   std::vector<std::unique_ptr<execution::RowsPayload>> rows;
   std::vector<Result> results;
 
@@ -370,7 +370,7 @@ struct Lone {
       rows.push_back(std::make_unique<execution::RowsPayload>(
           members[k], execution::OwnRows{0, members[k].layout->intervals(0)},
           agreement::operator_of(members[k].description, sides.calls[0][k].user),
-          agreement::Segmentation(members[k].description.columns, 1), team, false));
+          agreement::Segmentation(members[k].description.columns, 1), pool, false));
       results.emplace_back(parts[k].result_bytes);
     }
     for (std::size_t k = 0; k < parts.size(); ++k) rows[k]->take(parts[k].data(0, results[k]));

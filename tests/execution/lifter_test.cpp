@@ -11,8 +11,8 @@ namespace steadfold::test::lifter_test {
 namespace {
 
 using execution::Lifter;
-using execution::Placed;
-using execution::ThreadTeam;
+using execution::StoredRows;
+using execution::ThreadPool;
 
 std::vector<double> numbers(Count count, std::mt19937_64& random) {
   std::vector<double> x(count);
@@ -42,9 +42,9 @@ TEST(Lifters, OfSeveralThreadsWriteTheBytesOfOne) {
   constexpr std::uint64_t seed = 20240508;
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 random(seed);
-  ThreadTeam team;
-  team.resize(7);
-  ASSERT_EQ(team.size(), 7);
+  ThreadPool pool;
+  pool.resize(7);
+  ASSERT_EQ(pool.size(), 7);
   for (const Method method : {Method::tree, Method::exact}) {
     for (const auto operation : {arithmetic::Operation::sum, arithmetic::Operation::dot}) {
       if (method == Method::tree && operation == arithmetic::Operation::dot) continue;
@@ -60,17 +60,17 @@ TEST(Lifters, OfSeveralThreadsWriteTheBytesOfOne) {
           const std::vector<Interval> intervals = shuffled(rows, random);
           const Index middle = random() % rows;
           for (const Interval part : {execution::all_rows, Interval{middle, rows}, Interval{middle / 2, middle}}) {
-            const Placed placed{.intervals = intervals,
-                                .data = {.first = reinterpret_cast<const std::byte*>(x.data() + 1),
-                                         .second = reinterpret_cast<const std::byte*>(y.data() + 1)},
-                                .strides = strides,
-                                .part = part};
+            const StoredRows stored{.intervals = intervals,
+                                    .data = {.first = reinterpret_cast<const std::byte*>(x.data() + 1),
+                                             .second = reinterpret_cast<const std::byte*>(y.data() + 1)},
+                                    .strides = strides,
+                                    .part = part};
             Memory wanted(room_for(*kind, intervals));
             Memory found(wanted.size());
             Lifter lifter(*kind, shape);
-            wanted.resize(lifter.lift(placed, team, 1, wanted));
+            wanted.resize(lifter.lift(stored, pool, 1, wanted));
             for (const unsigned threads : {2, 3, 5, 7, 100, 2}) {
-              const Bytes size = lifter.lift(placed, team, threads, found);
+              const Bytes size = lifter.lift(stored, pool, threads, found);
               ASSERT_EQ(hex(std::span<const std::byte>(found).first(size)), hex(std::span<const std::byte>(wanted)))
                   << rows << " rows, " << columns << " columns, " << threads << " threads";
             }
@@ -81,25 +81,25 @@ TEST(Lifters, OfSeveralThreadsWriteTheBytesOfOne) {
   }
 }
 
-TEST(ThreadTeams, RethrowWhatTheLowestMemberThrew) {
-  ThreadTeam team;
-  team.resize(5);
+TEST(ThreadPools, RethrowWhatTheLowestThreadThrew) {
+  ThreadPool pool;
+  pool.resize(5);
   for (int again = 0; again < 3; ++again) {
     try {
-      team.run(5, [](unsigned member) {
-        if (member >= 2) throw member;
+      pool.run(5, [](unsigned thread) {
+        if (thread >= 2) throw thread;
       });
       ADD_FAILURE() << "nothing was thrown";
-    } catch (const unsigned member) {
-      EXPECT_EQ(member, 2);
+    } catch (const unsigned thread) {
+      EXPECT_EQ(thread, 2);
     }
   }
   std::vector<int> calls(5);
-  for (const unsigned members : {5U, 3U, 1U, 5U}) team.run(members, [&](unsigned member) { ++calls[member]; });
+  for (const unsigned threads : {5U, 3U, 1U, 5U}) pool.run(threads, [&](unsigned thread) { ++calls[thread]; });
   EXPECT_EQ(calls, (std::vector<int>{4, 3, 3, 2, 2}));
-  team.resize(2);
-  EXPECT_EQ(team.size(), 2);
-  team.run(2, [&](unsigned member) { ++calls[member]; });
+  pool.resize(2);
+  EXPECT_EQ(pool.size(), 2);
+  pool.run(2, [&](unsigned thread) { ++calls[thread]; });
   EXPECT_EQ(calls, (std::vector<int>{5, 4, 3, 2, 2}));
 }
 

@@ -116,7 +116,7 @@ TEST(PreparedBundles, GiveTheTreesBitsInEveryRun) {
 
 /// One rank's payload.
 struct Side {
-  execution::ThreadTeam team;
+  execution::ThreadPool pool;
   std::vector<std::unique_ptr<RowsPayload>> rows;
   std::vector<Result> results;
   std::optional<Bundle> bundle;
@@ -130,7 +130,7 @@ struct Side {
       rows.push_back(std::make_unique<RowsPayload>(members[k],
                                                    execution::OwnRows{rank, members[k].layout->intervals(rank)},
                                                    agreement::operator_of(description, job.calls[mine][k].user),
-                                                   agreement::Segmentation(description.columns, 1), team, false));
+                                                   agreement::Segmentation(description.columns, 1), pool, false));
       rows.back()->take(data[k]);
     }
     bundle.emplace(rows, job.agreed.agreement.value().digest);

@@ -214,8 +214,8 @@ INSTANTIATE_TEST_SUITE_P(Methods, StridedKinds,
 /// On several threads, in intervals that stand in any order in memory, against one thread on a contiguous copy.
 TEST(StridedRows, AreLiftedByThreads) {
   std::mt19937_64 random(20260716);
-  execution::ThreadTeam team;
-  team.resize(4);
+  execution::ThreadPool pool;
+  pool.resize(4);
   constexpr Count rows = 1300;
   const std::vector<Interval> intervals = {{700, 1300}, {0, 1}, {1, 690}, {690, 700}};
   for (const auto& [method, sweep] : {std::pair{Method::tree, Sweep::single_sweep},
@@ -233,14 +233,14 @@ TEST(StridedRows, AreLiftedByThreads) {
         const Bytes second_bytes = shape.has_mask ? 1 : sizeof(double);
         const auto lifted = [&](const Operands& data, const Strides& strides, unsigned threads) {
           execution::Lifter lifter(*kind, shape);
-          execution::Placed placed{.intervals = intervals, .data = data, .strides = strides};
+          execution::StoredRows stored{.intervals = intervals, .data = data, .strides = strides};
           Memory surveyed(kind->survey_bytes());
-          if (!surveyed.empty()) lifter.survey(placed, team, threads, surveyed);
-          placed.surveyed = surveyed;
+          if (!surveyed.empty()) lifter.survey(stored, pool, threads, surveyed);
+          stored.surveyed = surveyed;
           order::IntervalSet all;
           for (const Interval interval : intervals) EXPECT_TRUE(all.add(interval));
           Memory out(kind->working_capacity(all));
-          out.resize(lifter.lift(placed, team, threads, out));
+          out.resize(lifter.lift(stored, pool, threads, out));
           return hex(out);
         };
         const auto all = pitches(rows, columns, sizeof(double));

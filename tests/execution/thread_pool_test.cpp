@@ -14,21 +14,21 @@
 namespace steadfold::test::thread_pool_test {
 namespace {
 
-TEST(ThreadTeams, RethrowWhatAnyMemberThrewOnce) {
-  execution::ThreadTeam team;
-  team.resize(3);
-  for (unsigned culprit = 0; culprit < team.size(); ++culprit) {
-    EXPECT_THROW(team.run(team.size(),
-                          [&](unsigned member) {
-                            if (member == culprit) throw std::runtime_error("no");
+TEST(ThreadPools, RethrowOnceWhatAnyThreadThrew) {
+  execution::ThreadPool pool;
+  pool.resize(3);
+  for (unsigned culprit = 0; culprit < pool.size(); ++culprit) {
+    EXPECT_THROW(pool.run(pool.size(),
+                          [&](unsigned thread) {
+                            if (thread == culprit) throw std::runtime_error("no");
                           }),
                  std::runtime_error)
         << culprit;
-    EXPECT_NO_THROW(team.run(team.size(), [](unsigned) {})) << "thrown again, after " << culprit;
+    EXPECT_NO_THROW(pool.run(pool.size(), [](unsigned) {})) << "thrown again, after " << culprit;
   }
 }
 
-TEST(ThreadTeams, KeepTheOrderOfRowsByPlainToo) {
+TEST(ThreadPools, KeepTheOrderOfRowsByPlainToo) {
   std::vector<Text> letters(26);
   std::string all;
   for (std::size_t i = 0; i < letters.size(); ++i) {
@@ -62,7 +62,7 @@ TEST(SumsOfRows, EndAtTheGreatestIndex) {
   EXPECT_THROW(agreement::sum_of_rows(arithmetic::unknown_count, 1), Failure);
 }
 
-TEST(ThreadTeams, AreAsLargeAsPays) {
+TEST(ThreadPools, AreAsLargeAsPays) {
   using execution::threads_worth;
   EXPECT_EQ(threads_worth(0, 0), 1U);
   EXPECT_EQ(threads_worth(16, 0), 1U);

@@ -189,10 +189,10 @@ TEST(RowsOfLongDoubles, AreThePartialsOfTheirNumbersAlone) {
                     .layout = LayoutKind::row_per_rank,
                     .rows = 1};
     const Agreement agreed = concluded({call}).agreement.value();
-    execution::ThreadTeam team;
+    execution::ThreadPool pool;
     execution::RowsPayload rows(agreed.members[0], {0, {{0, 1}}},
                                 agreement::operator_of(agreed.members[0].description, call.user),
-                                agreement::Segmentation(columns, 1), team, true);
+                                agreement::Segmentation(columns, 1), pool, true);
     execution::Payload& payload = rows;
     EXPECT_EQ(payload.apart()->is_apart(0), columns > 1);
     std::vector<std::string> partials;

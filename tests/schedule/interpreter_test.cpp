@@ -74,8 +74,8 @@ TEST(Program, WaitsForWritersAndReaders) {
   EXPECT_EQ(program.landing_count(), landing_number(landing(3), 1) + 1);
   EXPECT_EQ(program.slots().size(), 5u);
   const Step& merge = program.steps()[5];
-  EXPECT_EQ(program.slots()[program.places(merge).right], landing(3));
-  EXPECT_EQ(program.places(program.steps()[1]).target, Program::no_place);
+  EXPECT_EQ(program.slots()[program.slot_indices(merge).right], landing(3));
+  EXPECT_EQ(program.slot_indices(program.steps()[1]).target, Program::no_slot);
 }
 
 Steps two_in_a_message(Context) {

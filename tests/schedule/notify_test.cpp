@@ -59,11 +59,11 @@ std::map<Rank, Rank> dealt(const RankTree& tree, Rank ranks) {
   deal(tree, {0, ranks}, parents);
   EXPECT_EQ(parents.size() + 1, static_cast<std::size_t>(ranks));
   for (Rank rank = 0; rank < ranks; ++rank) {
-    const TreePlace place(tree, ranks, rank);
+    const TreePosition place(tree, ranks, rank);
     EXPECT_EQ(place.subtree.top, rank);
     EXPECT_EQ(place.parent, rank == 0 ? -1 : parents.at(rank));
     if (rank == 0) continue;
-    const TreePlace above(tree, ranks, place.parent);
+    const TreePosition above(tree, ranks, place.parent);
     const Subtree child = tree.child(above.subtree, place.number);
     EXPECT_EQ(child.top, rank);
     EXPECT_EQ(child.ranks, place.subtree.ranks);

@@ -1,4 +1,4 @@
-// Tests of reductions that ranks with common memory carry out together, without messages. Their bits must equal an
+// Tests of reductions over a board, which ranks with common memory carry out without messages. Their bits must equal an
 // independent reference, and the result of the interpreter of steps, for every shape. Other tests have unusable data,
 // and callers of whom some stay and some do not. For the workers of a team, and for the ranks of a communicator.
 #pragma once
@@ -116,36 +116,36 @@ testing::AssertionResult same_bits(std::span<const T> found, std::span<const T> 
   return testing::AssertionFailure() << "element " << first << " of " << due.size() << " differs";
 }
 
-inline bool says_together(const std::string& description) { return description.find("together:") != std::string::npos; }
+inline bool says_on_board(const std::string& description) { return description.find("together:") != std::string::npos; }
 
-/// Compares three results for one row per rank, wide or narrow: with `auto`, which reduces together; with messages; and
-/// the reference.
+/// Compares three results for one row per rank, wide or narrow: with `auto`, which reduces over a board; with messages;
+/// and the reference.
 template <class T, class C, class Op, class Reference>
 void compare_vectors(const Here<C>& here, const Op& op, const Method& method, std::size_t columns, std::uint64_t seed,
                      const Reference& of) {
   const auto row = row_of<T>(here, columns, seed);
-  auto together = Plan<T>::of_vectors(op, columns, here.comm, {.method = method});
+  auto on_board = Plan<T>::of_vectors(op, columns, here.comm, {.method = method});
   auto apart = Plan<T>::of_vectors(op, columns, here.comm, {.method = method, .schedule = "recursive_doubling"});
-  EXPECT_TRUE(says_together(together.describe())) << together.describe();
-  EXPECT_FALSE(says_together(apart.describe()));
+  EXPECT_TRUE(says_on_board(on_board.describe())) << on_board.describe();
+  EXPECT_FALSE(says_on_board(apart.describe()));
   std::vector<T> due(columns), found(columns), in_place(row.begin(), row.end());
   apart.run(row, due);
   EXPECT_TRUE(same_bits<T>(due, column_by_column<T>(here, columns, seed, of)))
       << "by messages, " << here.size << " ranks, " << columns << " columns, seed " << seed;
   for (int run = 0; run < 3; ++run) {
     std::ranges::fill(found, T(7));
-    together.run(row, found);
+    on_board.run(row, found);
     EXPECT_TRUE(same_bits<T>(found, due)) << here.size << " ranks, " << columns << " columns, seed " << seed;
   }
-  together.run(std::span<T>(in_place));
+  on_board.run(std::span<T>(in_place));
   EXPECT_TRUE(same_bits<T>(in_place, due)) << "in place, seed " << seed;
   std::ranges::fill(found, T(7));
-  together.start(row, found);
-  while (!together.test()) std::this_thread::yield();
+  on_board.start(row, found);
+  while (!on_board.test()) std::this_thread::yield();
   EXPECT_TRUE(same_bits<T>(found, due)) << "started, seed " << seed;
 }
 
-/// Method `binned` with a double sweep. Ranks reduce together in both sweeps.
+/// Method `binned` with a double sweep. Ranks reduce over a board in both sweeps.
 inline constexpr Method swept_twice = sf::binned({.sweep = SF_DOUBLE_SWEEP});
 
 template <class C>
@@ -179,12 +179,12 @@ void exact_sums_of_hostile_terms(const Here<C>& here) {
       due[column] = reference::exact_sum(std::span<const T>(terms));
       plain[column] = std::accumulate(terms.begin(), terms.end(), T{-0.0});
     }
-    auto together = Plan<T>::of_vectors(sf::plus, columns, here.comm, {.method = sf::exact()});
+    auto on_board = Plan<T>::of_vectors(sf::plus, columns, here.comm, {.method = sf::exact()});
     auto apart =
         Plan<T>::of_vectors(sf::plus, columns, here.comm, {.method = sf::exact(), .schedule = "recursive_doubling"});
-    EXPECT_TRUE(says_together(together.describe()));
+    EXPECT_TRUE(says_on_board(on_board.describe()));
     apart.run(row, by_messages);
-    together.run(row, found);
+    on_board.run(row, found);
     for (const auto& result : {found, by_messages})
       EXPECT_TRUE(same_bits<T>(result, due)) << here.size << " ranks, " << columns << " columns, " << seed;
     if (here.size > 2 && columns >= 40) {
@@ -216,7 +216,7 @@ void rows_have_the_bits_of_references(const Here<C>& here) {
     const std::size_t count = mine.size();
     const Options in_order{.method = sf::tree(), .layout = Layout::contiguous(count, here.comm)};
     const auto expect = [&](auto& plan, double found, double due) {
-      EXPECT_TRUE(says_together(plan.describe()));
+      EXPECT_TRUE(says_on_board(plan.describe()));
       EXPECT_EQ(bytes_of<double>({&found, 1}), bytes_of<double>({&due, 1})) << rows << " rows, seed " << seed;
     };
     std::vector<double> kept;
@@ -284,7 +284,7 @@ void rows_of_an_operator_that_does_not_commute(const Here<C>& here) {
     for (const Method& method : {sf::tree(), sf::plain()}) {
       Plan<double> plan(last, mine.size(), here.comm,
                         {.method = method, .layout = Layout::contiguous(mine.size(), here.comm)});
-      EXPECT_TRUE(says_together(plan.describe()));
+      EXPECT_TRUE(says_on_board(plan.describe()));
       EXPECT_EQ(plan.run(mine), x.back()) << here.size << " ranks, " << rows << " rows";
     }
   }
@@ -296,7 +296,7 @@ void results_of_another_size(const Here<C>& here, std::size_t columns) {
   auto plan = Plan<float, double>::of_vectors(sf::to<double>(sf::plus), columns, here.comm, {.method = sf::exact()});
   auto apart = Plan<float, double>::of_vectors(sf::to<double>(sf::plus), columns, here.comm,
                                                {.method = sf::exact(), .schedule = "recursive_doubling"});
-  EXPECT_TRUE(says_together(plan.describe()));
+  EXPECT_TRUE(says_on_board(plan.describe()));
   std::vector<double> found(columns), due(columns);
   plan.run(row, found);
   apart.run(row, due);

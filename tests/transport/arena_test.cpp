@@ -55,13 +55,13 @@ TEST(Arena, KnowsWhatIsItsOwn) {
   Arena arena(16 * Arena::page);
   std::byte* const first = arena.take(100);
   std::byte* const second = arena.take(Arena::page);
-  EXPECT_EQ(*arena.place_of(second, Arena::page) - *arena.place_of(first, 100), Bytes(second - first));
-  EXPECT_EQ(arena.place_of(arena.base() + 16 * Arena::page - 8, 9), std::nullopt) << "over its end";
-  EXPECT_TRUE(arena.place_of(arena.base() + 16 * Arena::page - 8, 8));
-  EXPECT_EQ(arena.place_of(arena.base() - 1, 1), std::nullopt);
+  EXPECT_EQ(*arena.offset_of(second, Arena::page) - *arena.offset_of(first, 100), Bytes(second - first));
+  EXPECT_EQ(arena.offset_of(arena.base() + 16 * Arena::page - 8, 9), std::nullopt) << "over its end";
+  EXPECT_TRUE(arena.offset_of(arena.base() + 16 * Arena::page - 8, 8));
+  EXPECT_EQ(arena.offset_of(arena.base() - 1, 1), std::nullopt);
   std::byte other{};
-  EXPECT_EQ(arena.place_of(&other, 1), std::nullopt);
-  EXPECT_EQ(arena.place_of(nullptr, 0), std::nullopt);
+  EXPECT_EQ(arena.offset_of(&other, 1), std::nullopt);
+  EXPECT_EQ(arena.offset_of(nullptr, 0), std::nullopt);
   EXPECT_FALSE(arena.give_back(&other));
   EXPECT_FALSE(arena.give_back(first + Arena::page / 2)) << "the middle of something";
   EXPECT_TRUE(arena.give_back(first));
@@ -83,7 +83,7 @@ TEST(Arena, IsSeenByAnotherProcess) {
   ASSERT_NE(number, nullptr);
   *number = 6;
   const ArenaFile file = arena.file();
-  const Bytes place = *arena.place_of(reinterpret_cast<std::byte*>(const_cast<int*>(number)), sizeof(int));
+  const Bytes offset = *arena.offset_of(reinterpret_cast<std::byte*>(const_cast<int*>(number)), sizeof(int));
   const pid_t child = fork();
   if (child == 0) {
     munmap(arena.base(), file.bytes);
@@ -91,7 +91,7 @@ TEST(Arena, IsSeenByAnotherProcess) {
     const std::size_t before = mapped_files();
     auto view = ArenaView::of(file);
     if (view == nullptr || view != ArenaView::of(file)) _exit(1);
-    auto* const seen = reinterpret_cast<volatile int*>(view->at(place));
+    auto* const seen = reinterpret_cast<volatile int*>(view->at(offset));
     if (*seen != 6) _exit(2);
     *seen = 7;
     view.reset();
@@ -133,7 +133,7 @@ TEST(Arena, OfAChildIsItsOwn) {
   const pid_t child = fork();
   if (child == 0) {
     std::byte* const own = Arena::own().take(10);
-    _exit(own == nullptr || Arena::own().file() == ArenaFile{} || Arena::own().place_of(before, 10) ? 1 : 0);
+    _exit(own == nullptr || Arena::own().file() == ArenaFile{} || Arena::own().offset_of(before, 10) ? 1 : 0);
   }
   int status = -1;
   waitpid(child, &status, 0);

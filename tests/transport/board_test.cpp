@@ -24,25 +24,25 @@
 namespace steadfold::transport::board_test {
 namespace {
 
-/// Memory of this process; a place is an address.
+/// Memory of this process; a BlockId is an address.
 class OwnMemory final : public CommonMemory {
  public:
   explicit OwnMemory(std::size_t ranks) : ranks_(ranks) {}
   ~OwnMemory() override { reclaim(); }
 
   std::size_t neighbour_count() const noexcept override { return ranks_; }
-  std::byte* at(std::size_t, Place place) const noexcept override { return own(place); }
-  std::byte* own(Place place) const noexcept override { return std::bit_cast<std::byte*>(place); }
+  std::byte* at(std::size_t, BlockId block) const noexcept override { return own(block); }
+  std::byte* own(BlockId block) const noexcept override { return std::bit_cast<std::byte*>(block); }
   bool is_one_process() const noexcept override { return true; }
 
  private:
-  Place allocate(Bytes bytes) noexcept override {
+  BlockId allocate(Bytes bytes) noexcept override {
     void* const block = ::operator new(bytes, std::align_val_t{cache_line}, std::nothrow);
-    if (block == nullptr) return no_place;
+    if (block == nullptr) return no_block;
     std::memset(block, 0, bytes);
-    return std::bit_cast<Place>(block);
+    return std::bit_cast<BlockId>(block);
   }
-  void free(Place place, Bytes) noexcept override { ::operator delete(own(place), std::align_val_t{cache_line}); }
+  void free(BlockId block, Bytes) noexcept override { ::operator delete(own(block), std::align_val_t{cache_line}); }
 
   std::size_t ranks_;
 };
@@ -67,17 +67,17 @@ std::size_t faults_of(Board& board, std::size_t own, Bytes size, std::uint64_t r
   std::size_t faults = 0;
   std::array<const std::byte*, ranks> before = {};
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    std::byte* const place = board.write(size);
+    std::byte* const to = board.write(size);
     for (std::size_t rank = 0; round > 0 && rank < ranks; ++rank)  // the posts before are still there
       faults += holds(before[rank], size, rank, round - 1) ? 0 : 1;
-    for (Bytes i = 0; i < size; ++i) place[i] = byte_of(own, round, i);
+    for (Bytes i = 0; i < size; ++i) to[i] = byte_of(own, round, i);
     board.post(size, mark_of(own, round));
     while (!board.all_have_posted()) std::this_thread::yield();
     std::uint8_t greatest = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const std::span<const std::byte> post = board.of(rank);
       faults += post.size() == size && holds(post.data(), size, rank, round) ? 0 : 1;
-      if (size <= Board::most_copied) faults += board.place_of(rank, board.parity(), size) == post.data() ? 0 : 1;
+      if (size <= Board::most_copied) faults += board.post_address(rank, board.parity(), size) == post.data() ? 0 : 1;
       before[rank] = post.data();
       greatest = std::max(greatest, mark_of(rank, round));
     }
@@ -91,12 +91,12 @@ TEST(Board, PostsOfEveryLengthStayUntilTheReadersNext) {
   const Neighbourhood among = {
       .memory = std::make_shared<OwnMemory>(ranks), .ranks = {0, 1, 2}, .own = 0, .shares_cores = true, .drives = true};
   std::vector<std::unique_ptr<Board>> boards;
-  std::vector<CommonMemory::Place> places;
+  std::vector<CommonMemory::BlockId> blocks;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     boards.push_back(std::make_unique<Board>(among, static_cast<Rank>(rank), longest));
-    places.push_back(boards.back()->place());
+    blocks.push_back(boards.back()->block());
   }
-  for (const auto& board : boards) board->connect(places);
+  for (const auto& board : boards) board->connect(blocks);
   constexpr std::uint64_t rounds = test::sanitized ? 50 : 300;
   for (const Bytes size : {Bytes{0}, Bytes{8}, Bytes{24}, Post::most, Post::most + 1, Board::most_copied,
                            Board::most_copied + 1, longest}) {
@@ -117,24 +117,24 @@ class SharedPages final : public CommonMemory {
   ~SharedPages() override { munmap(all_, bytes); }
 
   std::size_t neighbour_count() const noexcept override { return 1; }
-  std::byte* at(std::size_t, Place place) const noexcept override { return own(place); }
-  std::byte* own(Place place) const noexcept override { return static_cast<std::byte*>(all_) + place; }
+  std::byte* at(std::size_t, BlockId block) const noexcept override { return own(block); }
+  std::byte* own(BlockId block) const noexcept override { return static_cast<std::byte*>(all_) + block; }
   bool is_one_process() const noexcept override { return false; }
   std::size_t given_back = 0;
 
  private:
   static constexpr Bytes bytes = 65536;
-  Place allocate(Bytes wanted) noexcept override { return std::exchange(next_, next_ + wanted); }
-  void free(Place, Bytes) noexcept override { given_back += 1; }
+  BlockId allocate(Bytes wanted) noexcept override { return std::exchange(next_, next_ + wanted); }
+  void free(BlockId, Bytes) noexcept override { given_back += 1; }
 
   void* all_;
-  Place next_ = 0;
+  BlockId next_ = 0;
 };
 
 TEST(CommonBlocks, AChildOfForkLeavesNothing) {
   const auto memory = std::make_shared<SharedPages>();
   auto connected = std::make_unique<CommonBlocks>(memory, 100);
-  connected->connect(std::array{connected->place()});
+  connected->connect(std::array{connected->block()});
   auto unconnected = std::make_unique<CommonBlocks>(memory, 100);
   const pid_t child = fork();
   if (child == 0) {

@@ -139,14 +139,14 @@ template <class Memory, std::size_t parities>
 using Notices = std::array<Notice<Memory, Plain, parities>, model::most_workers>;
 
 template <class Memory, std::size_t parities>
-void read_all(BoardPlace<Memory, Plain, parities>& place, const Notices<Memory, parities>& notices, std::size_t workers,
+void read_all(BoardEnd<Memory, Plain, parities>& end, const Notices<Memory, parities>& notices, std::size_t workers,
               std::size_t own, std::uint64_t round) {
   for (std::size_t other = 0; other < workers; ++other) {
     if (other == own) continue;
-    const Plain* content = await([&] { return place.look(notices[other]); });
+    const Plain* content = await([&] { return end.look(notices[other]); });
     require(*content == posted(other, round), "stale content");
   }
-  place.done();
+  end.done();
 }
 
 template <class Memory, std::size_t parities = 2>
@@ -155,11 +155,11 @@ Report board(std::size_t workers, std::uint64_t rounds, model::States states = m
   Notices<Memory, parities> notices;
   for (std::size_t w = 0; w < workers; ++w) {
     search.worker([&, w] {
-      BoardPlace place(notices[w]);
+      BoardEnd end(notices[w]);
       for (std::uint64_t round = 0; round < rounds; ++round) {
-        place.own() = posted(w, round);
-        place.post();
-        read_all(place, notices, workers, w, round);
+        end.own() = posted(w, round);
+        end.post();
+        read_all(end, notices, workers, w, round);
       }
     });
   }
@@ -199,8 +199,8 @@ TEST(FlagsInEveryOrder, BoardsThatOverlap) {
     Notices<Right, 2> second;
     for (std::size_t w = 0; w < workers; ++w) {
       search.worker([&, w] {
-        BoardPlace one(first[w]);
-        BoardPlace other(second[w]);
+        BoardEnd one(first[w]);
+        BoardEnd other(second[w]);
         for (std::uint64_t round = 0; round < 3; ++round) {
           one.own() = posted(w, 2 * round);
           one.post();
@@ -224,7 +224,7 @@ Report read_in_place(std::size_t workers, LastLook last) {
   Notices<Right, 2> notices;
   for (std::size_t w = 0; w < workers; ++w) {
     search.worker([&, w] {
-      BoardPlace place(notices[w]);
+      BoardEnd end(notices[w]);
       const auto look_again = [&](std::uint64_t round) {
         for (std::size_t other = 0; round > 0 && other < workers; ++other)
           if (other != w)
@@ -232,10 +232,10 @@ Report read_in_place(std::size_t workers, LastLook last) {
       };
       for (std::uint64_t round = 0; round < 4; ++round) {
         if (last == LastLook::before_the_next_post) look_again(round);
-        place.own() = posted(w, round);
-        place.post();
+        end.own() = posted(w, round);
+        end.post();
         if (last == LastLook::after_it) look_again(round);
-        read_all(place, notices, workers, w, round);
+        read_all(end, notices, workers, w, round);
       }
     });
   }
@@ -254,16 +254,16 @@ TEST(FlagsInEveryOrder, BoardsNeedEverybodyToReadEverybody) {
   Notices<Right, 2> notices;
   for (std::size_t w = 0; w < 3; ++w) {
     search.worker([&, w] {
-      BoardPlace place(notices[w]);
+      BoardEnd end(notices[w]);
       for (std::uint64_t round = 0; round < 3; ++round) {
-        place.own() = posted(w, round);
-        place.post();
+        end.own() = posted(w, round);
+        end.post();
         for (std::size_t other = 0; other < 3; ++other) {
           if (other == w || (w == 0 && other == 2)) continue;  // the first one does not wait for the last
-          const Plain* content = await([&] { return place.look(notices[other]); });
+          const Plain* content = await([&] { return end.look(notices[other]); });
           require(*content == posted(other, round), "stale content");
         }
-        place.done();
+        end.done();
       }
     });
   }

@@ -46,16 +46,16 @@ TEST(ThreadsStress, Boards) {
     const std::uint64_t rounds = (workers == 2 ? 100'000 : 20'000) / fewer;
     std::array<Notice<MachineMemory, Line>, 4> notices;
     run("a board of " + std::to_string(workers), workers, workers, rounds, [&](std::size_t worker, Thread& thread) {
-      BoardPlace place(notices[worker]);
+      BoardEnd end(notices[worker]);
       for (std::uint64_t round = 0; round < rounds; ++round) {
-        fill(place.own(), part(round, worker));
-        place.post();
+        fill(end.own(), part(round, worker));
+        end.post();
         for (std::size_t other = 0; other < workers; ++other) {
           if (other == worker) continue;
-          const Line* line = thread.await([&] { return place.look(notices[other]); });
+          const Line* line = thread.await([&] { return end.look(notices[other]); });
           thread.require(holds(*line, part(round, other)));
         }
-        place.done();
+        end.done();
       }
     });
   }

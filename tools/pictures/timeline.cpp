@@ -68,9 +68,9 @@ class RankRun final : public schedule::Machine {
 
   std::vector<Part> values() const {
     std::vector<Part> values;
-    for (std::size_t place = 0; place < slots_.size(); ++place) {
-      const schedule::Slot slot = program_.slots()[place];
-      if (slot.kind == schedule::SlotKind::value && slot.number == 0) values.push_back(slots_[place].part);
+    for (std::size_t index = 0; index < slots_.size(); ++index) {
+      const schedule::Slot slot = program_.slots()[index];
+      if (slot.kind == schedule::SlotKind::value && slot.number == 0) values.push_back(slots_[index].part);
     }
     std::ranges::sort(values, {}, &Part::segment);
     return values;
@@ -78,18 +78,18 @@ class RankRun final : public schedule::Machine {
 
   bool compute(const Step& step) override {
     has_moved_ = true;
-    const Program::Places& places = program_.places(step);
+    const Program::SlotIndices& indices = program_.slot_indices(step);
     Count ready = 0;
-    for (const std::uint32_t place : {places.left, places.right}) {
-      if (place == Program::no_place) continue;
-      ready = std::max(ready, slots_[place].ready);
-      if (step.kind == StepKind::merge) note_merge(slots_[place], step.covers);
+    for (const std::uint32_t index : {indices.left, indices.right}) {
+      if (index == Program::no_slot) continue;
+      ready = std::max(ready, slots_[index].ready);
+      if (step.kind == StepKind::merge) note_merge(slots_[index], step.covers);
     }
     const bool is_value = holds_value(step.target);
     const bool is_copied = is_value && step.kind == StepKind::copy;
-    const schedule::Covers covers = is_copied ? slots_[places.left].part.covers : step.covers;
-    slots_[places.target] = {.part = {.segment = step.target.segment, .is_value = is_value, .covers = covers},
-                             .ready = ready};
+    const schedule::Covers covers = is_copied ? slots_[indices.left].part.covers : step.covers;
+    slots_[indices.target] = {.part = {.segment = step.target.segment, .is_value = is_value, .covers = covers},
+                              .ready = ready};
     return true;
   }
 
@@ -124,7 +124,7 @@ class RankRun final : public schedule::Machine {
     Message message{.source = rank_, .target = program_.communication(ticket).peer, .parts = {}};
     Count ready = 0;
     for (const Step& step : program_.message(ticket)) {
-      const Held& held = slots_[program_.places(step).left];
+      const Held& held = slots_[program_.slot_indices(step).left];
       message.parts.push_back(held.part);
       ready = std::max(ready, held.ready);
     }
@@ -145,7 +145,7 @@ class RankRun final : public schedule::Machine {
     network_.timeline.rounds = std::max(network_.timeline.rounds, ready);
     std::size_t part = 0;
     for (const Step& step : program_.message(ticket)) {
-      slots_[program_.places(step).target] = {
+      slots_[program_.slot_indices(step).target] = {
           .part = message.parts[part], .ready = ready, .message = index, .part_of_message = part, .has_landed = true};
       ++part;
     }

@@ -49,8 +49,8 @@ class StateBuilder final : public Builder, private ColumnBuilders {
 
 void add_strided(ExactState& state, const StridedRows& rows, Way way) {
   if (rows.strides.are_touching() && !rows.shape.has_mask)
-    return state.add(rows.strides.direct_place(rows.data, Operand::first),
-                     rows.strides.direct_place(rows.data, Operand::second), rows.count, way);
+    return state.add(rows.strides.direct_address(rows.data, Operand::first),
+                     rows.strides.direct_address(rows.data, Operand::second), rows.count, way);
   auto made = std::make_unique<StateBuilder>(state, way);
   const StateBuilder& builder = *made;
   Intake intake(std::move(made), rows.shape);

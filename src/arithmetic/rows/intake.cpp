@@ -97,7 +97,7 @@ struct Selection {
 };
 
 /// A copy: its address, and the strides of its rows and of the elements of a row, in bytes.
-struct CopyPlace {
+struct CopyTarget {
   std::byte* to;
   Bytes row;
   Bytes element;
@@ -105,7 +105,7 @@ struct CopyPlace {
 
 /// Copies a part of the operand that begins at `begin`.
 void gather(const Strides& strides, Operand operand, const std::byte* begin, const Selection& selected,
-            const CopyPlace& made) {
+            const CopyTarget& made) {
   const auto& [rows, columns, size] = selected;
   std::byte* to = made.to;
   const Stride row_step = strides.rows().back().of(operand);
@@ -384,10 +384,10 @@ void Intake::survey_by_column(Index begin, const Operands& data, Count rows, con
 /// allocated only for the given rows, because whole tiles for the single row of each of many ranks took gigabytes.
 const std::byte* Intake::side_by_side(const Wanted& wanted, const Strides& strides, std::vector<std::byte>& to) const {
   const auto& [operand, data, rows, columns, size] = wanted;
-  const std::byte* const place = strides.place(data, operand);
-  const bool is_there = rows_in_run(strides, data.row, rows) == rows && is_aligned(place, size) &&
+  const std::byte* const address = strides.address(data, operand);
+  const bool is_there = rows_in_run(strides, data.row, rows) == rows && is_aligned(address, size) &&
                         are_side_by_side(strides, operand, size, columns);
-  if (place == nullptr || is_there) return place;
+  if (address == nullptr || is_there) return address;
   make_room(to, rows * columns * size);
   const bool is_list = strides.are_listed() && operand == Operand::first;
   const Count together = is_list ? 1 : columns;  // number of columns that have a common address

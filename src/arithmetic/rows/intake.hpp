@@ -59,9 +59,9 @@ class Intake {
   }
 
   static Block as_block(const Operands& data, Count rows, const Strides& strides) noexcept {
-    return {.first = strides.direct_place(data, Operand::first),
-            .second = strides.direct_place(data, Operand::second),
-            .mask = strides.direct_place(data, Operand::mask),
+    return {.first = strides.direct_address(data, Operand::first),
+            .second = strides.direct_address(data, Operand::second),
+            .mask = strides.direct_address(data, Operand::mask),
             .rows = rows,
             .row_stride = static_cast<Bytes>(strides.rows()[0].of(Operand::first))};
   }

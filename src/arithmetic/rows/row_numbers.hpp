@@ -28,7 +28,7 @@ class RowNumbers {
   /// Counts rows of a column, which are in the interval of `index`.
   void survey(order::Count column, order::Index index, order::Count rows) {
     counts_.resize(next_.size());
-    counts_[place_of(column, index)] += rows;
+    counts_[index_of(column, index)] += rows;
   }
   /// Writes the numbers of rows by interval and column. Ranks hold different intervals, and write 0 for the intervals
   /// of other ranks, so the maximum of each byte merges their surveys.
@@ -50,13 +50,13 @@ class RowNumbers {
   }
   /// Returns the number of the first of these rows of a column, which are in the interval of `index`, and counts them.
   order::Index number(order::Count column, order::Index index, order::Count rows) noexcept {
-    order::Count& next = next_[place_of(column, index)];
+    order::Count& next = next_[index_of(column, index)];
     next += rows;
     return next - rows;
   }
 
  private:
-  std::size_t place_of(order::Count column, order::Index index) const noexcept {
+  std::size_t index_of(order::Count column, order::Index index) const noexcept {
     const auto after = std::ranges::upper_bound(starts_, index);
     const auto interval = static_cast<std::size_t>(after - starts_.begin());
     return (interval == 0 ? 0 : interval - 1) * columns_ + column;

@@ -83,7 +83,7 @@ bool Strides::judged(const RowShape& shape) const noexcept {
   return !shape.has_mask || (mask_bytes_ == 1 && row.of(Operand::mask) == 1);
 }
 
-const std::byte* Strides::place(const Operands& operands, Operand operand) const noexcept {
+const std::byte* Strides::address(const Operands& operands, Operand operand) const noexcept {
   const std::byte* const begin = this->begin(operands, operand);
   if (begin == nullptr) return nullptr;
   return begin + (offset(rows(), operand, operands.row) + offset(columns(), operand, operands.column));

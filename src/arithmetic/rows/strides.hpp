@@ -127,9 +127,9 @@ class Strides {
   bool are_listed() const noexcept { return are_listed_; }
   /// Returns the address of a column's elements in the list.
   static const std::byte* listed(const std::byte* list, order::Count column) noexcept {
-    const void* place = nullptr;
-    std::memcpy(&place, list + column * sizeof place, sizeof place);
-    return static_cast<const std::byte*>(place);
+    const void* address = nullptr;
+    std::memcpy(&address, list + column * sizeof address, sizeof address);
+    return static_cast<const std::byte*>(address);
   }
   /// Returns the address at which an operand begins, for the column in `operands`.
   const std::byte* begin(const Operands& operands, Operand operand) const noexcept {
@@ -138,9 +138,9 @@ class Strides {
     return is_list ? listed(begin, operands.column) : begin;
   }
   /// Returns the address of an operand for the row and column in `operands`.
-  const std::byte* place(const Operands& operands, Operand operand) const noexcept;
+  const std::byte* address(const Operands& operands, Operand operand) const noexcept;
   /// Returns the same address faster, if the strides are direct.
-  const std::byte* direct_place(const Operands& operands, Operand operand) const noexcept {
+  const std::byte* direct_address(const Operands& operands, Operand operand) const noexcept {
     const std::byte* const begin = begin_of(operands, operand);
     if (begin == nullptr) return nullptr;
     return begin + (static_cast<Stride>(operands.row) * axes_[0].of(operand) +

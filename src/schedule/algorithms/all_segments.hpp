@@ -8,7 +8,7 @@
 namespace steadfold::schedule {
 
 /// Repeats the steps that `one` yields, which were made for one segment, for all segments.
-inline Steps together(Steps one, std::uint32_t segments) {
+inline Steps for_all_segments(Steps one, std::uint32_t segments) {
   while (const Step* step = one.next()) {
     Step each = *step;
     const bool is_message = each.kind == StepKind::send || each.kind == StepKind::receive;

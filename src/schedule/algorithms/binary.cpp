@@ -25,7 +25,7 @@ Rank top_rank(const Context& c) { return c.rooted() ? c.root : top_of({0, c.rank
 
 // Makes the steps on the way up. The right child's partials are merged last, and values are sent to the right child
 // first, since its subtree is the larger.
-Steps climb(Context c, InOrderPlace at) {
+Steps climb(Context c, InOrderPosition at) {
   const bool has_left = at.left.count > 0;
   const bool has_right = at.right.count > 0;
   for (std::uint32_t open = 0; open < c.segments + segments_ahead; ++open) {
@@ -46,7 +46,7 @@ Steps climb(Context c, InOrderPlace at) {
   }
 }
 
-Steps descend(Context c, InOrderPlace at) {
+Steps descend(Context c, InOrderPosition at) {
   for (std::uint32_t open = 0; open < c.segments + segments_ahead; ++open) {
     if (open < c.segments) co_yield make::receive(at.parent, landing_value(0, open));
     if (open < segments_ahead) continue;
@@ -76,7 +76,7 @@ Count reduce_rounds(Rank below, Rank above, Count more) {
 }
 
 Steps climb_and_descend(Context c) {
-  const InOrderPlace at = in_order_place(c.rank, c.rank_count, top_rank(c));
+  const InOrderPosition at = in_order_position(c.rank, c.rank_count, top_rank(c));
   for (Steps steps = climb(c, at); const Step* step = steps.next();) co_yield *step;
   if (c.rooted() || at.parent < 0) co_return;
   for (Steps steps = descend(c, at); const Step* step = steps.next();) co_yield *step;

@@ -112,7 +112,7 @@ Steps merges(Context c, BruckRounds rounds, bool is_last) {
 
 BruckRounds rounds_of(const Context& c) { return {c.rank_count, ports_of(c)}; }
 
-Steps bruck(Context c) { return together(in_rounds(c, rounds_of(c)), c.segments); }
+Steps bruck(Context c) { return for_all_segments(in_rounds(c, rounds_of(c)), c.segments); }
 
 Count bruck_messages(Context c) { return message_count(c, rounds_of(c)); }
 

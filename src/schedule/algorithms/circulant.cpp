@@ -99,7 +99,7 @@ Steps scatter(Context c, Blocks blocks, const Hops& hops) {
 // once, and sends all values that it has. The rank sends them over the hop at which its distance from the root is in
 // the sender's part of a run.
 Steps gather(Context c, Blocks blocks, const Hops& hops) {
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
+  const int value_slot = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
   const auto on_the_way = [&](Rank distance, const OverHop& each) {
     return !c.rooted() || (distance >= each.at_receiver && distance < each.at_receiver + each.at_sender);
   };
@@ -110,7 +110,8 @@ Steps gather(Context c, Blocks blocks, const Hops& hops) {
     std::vector<Step> sends;
     for (const OverHop& each : segments_over_hop(blocks, hops, round, 0)) {
       if (on_the_way(from_root, each))
-        sends.push_back(make::send(blocks.ahead(-hop), value(place, each.segment), landing_value(round, each.segment)));
+        sends.push_back(
+            make::send(blocks.ahead(-hop), value(value_slot, each.segment), landing_value(round, each.segment)));
     }
     std::vector<Step> receives;
     std::vector<Step> copies;
@@ -118,7 +119,7 @@ Steps gather(Context c, Blocks blocks, const Hops& hops) {
       const Rank peers_distance = from_root + hop;
       if (!on_the_way(peers_distance % c.rank_count, each) || (c.rooted() && peers_distance >= c.rank_count)) continue;
       receives.push_back(make::receive(peer, landing_value(round, each.segment)));
-      copies.push_back(make::copy(value(place, each.segment), landing_value(round, each.segment)));
+      copies.push_back(make::copy(value(value_slot, each.segment), landing_value(round, each.segment)));
     }
     for (Steps steps = message(std::move(receives)); const Step* step = steps.next();) co_yield *step;
     for (Steps steps = message(std::move(sends)); const Step* step = steps.next();) co_yield *step;
@@ -130,9 +131,9 @@ Steps circulant(Context c) {
   const Blocks blocks(c);
   const Hops hops(c.rank_count);
   for (Steps steps = scatter(c, blocks, hops); const Step* step = steps.next();) co_yield *step;
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;
+  const int value_slot = c.rooted() && c.rank != c.root ? 1 : 0;
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
-    co_yield make::finish(value(place, s), partial(0, s));
+    co_yield make::finish(value(value_slot, s), partial(0, s));
   if (c.scatters()) co_return;
   for (Steps steps = gather(c, blocks, hops); const Step* step = steps.next();) co_yield *step;
 }

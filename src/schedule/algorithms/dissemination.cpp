@@ -258,7 +258,7 @@ DisseminationRounds rounds_of(const Context& c) {
   return {c.ranks(), ports, adaption_of(c.ranks(), base_of(ports))};
 }
 
-Steps dissemination(Context c) { return together(in_rounds(c, rounds_of(c)), c.segments); }
+Steps dissemination(Context c) { return for_all_segments(in_rounds(c, rounds_of(c)), c.segments); }
 
 Count dissemination_messages(Context c) { return message_count(c, rounds_of(c)); }
 
@@ -296,7 +296,7 @@ DisseminationRounds original_rounds_of(const Context& c) {
   return {c.ranks(), ports, unadapted(c.ranks(), base_of(ports))};
 }
 
-Steps original(Context c) { return together(in_rounds(c, original_rounds_of(c)), c.segments); }
+Steps original(Context c) { return for_all_segments(in_rounds(c, original_rounds_of(c)), c.segments); }
 
 Count original_messages(Context c) { return message_count(c, original_rounds_of(c)); }
 

@@ -24,7 +24,7 @@ constexpr Rank last_of(RankRange run) { return run.first + run.count - 1; }
 // Returns the parameter `roots=`: two roots, or one as in Gruber & Freinberger.
 Count roots_of(const Context& c) { return c.spec ? number_of(*c.spec, "roots", 2, 1, 2) : 2; }
 
-// The place of a rank in its tree. The last rank of a subtree's ranks is the top of the subtree.
+// The position of a rank in its tree. The last rank of a subtree's ranks is the top of the subtree.
 struct PositionInTree {
   bool has_two_roots;
   // Ranks of this rank's subtree; while the constructor descends from the root, first the whole tree.

@@ -107,7 +107,7 @@ Steps scan_at_leaf(Context c, Rank open) {
 
 Steps flat(Context c) {
   const Rank open = open_of(c);
-  if (c.is_scan()) return together(c.rank == 0 ? scan_at_zero(c, open) : scan_at_leaf(c, open), c.segments);
+  if (c.is_scan()) return for_all_segments(c.rank == 0 ? scan_at_zero(c, open) : scan_at_leaf(c, open), c.segments);
   if (c.scatters()) return reduce_then_scatter(c, flat);
   const Rank root = c.rooted() ? c.root : 0;
   return c.rank == root ? at_root(c, open) : at_leaf(c, root, open);

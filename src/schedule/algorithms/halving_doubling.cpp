@@ -92,17 +92,18 @@ Steps send_partials(Rank to, int slot, SegmentNumbers of) {
   for (const std::uint32_t s : of) co_yield in_message(make::send(to, partial(0, s), landing(slot, s)), s, of);
 }
 
-Steps send_values(Rank to, int slot, SegmentNumbers of, int place = 0) {
-  for (const std::uint32_t s : of) co_yield in_message(make::send(to, value(place, s), landing_value(slot, s)), s, of);
+Steps send_values(Rank to, int slot, SegmentNumbers of, int value_slot = 0) {
+  for (const std::uint32_t s : of)
+    co_yield in_message(make::send(to, value(value_slot, s), landing_value(slot, s)), s, of);
 }
 
 Steps receive_partials(Rank from, int slot, SegmentNumbers of, RankRange covers) {
   for (const std::uint32_t s : of) co_yield in_message(make::receive(from, landing(slot, s), covers), s, of);
 }
 
-Steps receive_values(Rank from, int slot, SegmentNumbers of, int place = 0) {
+Steps receive_values(Rank from, int slot, SegmentNumbers of, int value_slot = 0) {
   for (const std::uint32_t s : of) co_yield in_message(make::receive(from, landing_value(slot, s)), s, of);
-  for (const std::uint32_t s : of) co_yield make::copy(value(place, s), landing_value(slot, s));
+  for (const std::uint32_t s : of) co_yield make::copy(value(value_slot, s), landing_value(slot, s));
 }
 
 // Makes the steps of the second rank of a pair.
@@ -157,22 +158,22 @@ Steps inside(Context c, HalvingRank member, bool has_pair) {
     for (Steps steps = finish_own(c, has_pair); const Step* step = steps.next();) co_yield *step;
     co_return;
   }
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
+  const int value_slot = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
   const SegmentNumbers own = member.rounds() > 0 ? member.mine(member.rounds() - 1) : run(0, c.segments);
-  for (const std::uint32_t s : own) co_yield make::finish(value(place, s), partial(0, s));
+  for (const std::uint32_t s : own) co_yield make::finish(value(value_slot, s), partial(0, s));
   for (int round = member.rounds() - 1; round >= 0; --round) {
     const Rank partner = member.partner(round);
     const bool takes = !c.rooted() || (member.gathers(round) && !member.sends_to_root(round));
     if (!c.rooted() || member.sends_to_root(round))
-      for (Steps steps = send_values(partner, round, member.mine(round), place); const Step* step = steps.next();)
+      for (Steps steps = send_values(partner, round, member.mine(round), value_slot); const Step* step = steps.next();)
         co_yield *step;
     if (takes)
-      for (Steps steps = receive_values(partner, round, member.partners(round), place);
+      for (Steps steps = receive_values(partner, round, member.partners(round), value_slot);
            const Step* step = steps.next();)
         co_yield *step;
   }
   if (has_pair && (!c.rooted() || c.root == c.rank + 1))
-    for (Steps steps = send_values(c.rank + 1, pair_slot(c), run(0, c.segments), place);
+    for (Steps steps = send_values(c.rank + 1, pair_slot(c), run(0, c.segments), value_slot);
          const Step* step = steps.next();)
       co_yield *step;
 }

@@ -21,7 +21,7 @@ constexpr Rank most_children = 64;  // largest number of children per level, inc
 
 Rank base_of(const Context& c) { return c.spec ? static_cast<Rank>(number_of(*c.spec, "k", 4, 2, most_children)) : 4; }
 
-// The place of the rank at distance `position` from the root. Write positions to the base k. A child's position
+// The rank at distance `position` from the root, in the tree. Write positions to the base k. A child's position
 // replaces one zero below the lowest non-zero digit of its parent's position by another digit. Child i changes digit i
 // / (k-1).
 class KnomialRank {
@@ -177,7 +177,7 @@ Count rounds(const Context& c, Count base) {
 void check_knomial(const Spec& spec) { number_of(spec, "k", 4, 2, most_children); }
 
 Steps binomial(Context c) {
-  if (c.is_scan()) return together(knomial_scan(c), c.segments);
+  if (c.is_scan()) return for_all_segments(knomial_scan(c), c.segments);
   if (c.scatters()) return reduce_then_scatter(c, binomial);
   return run(c, KnomialRank(c, 2));
 }

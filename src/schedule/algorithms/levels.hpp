@@ -126,7 +126,7 @@ class Levels {
 
 /// Makes the steps of the inner schedule. In reduce_scatter a message carries all segments.
 inline Steps inner_steps(const Context& c, const Nested& inner) {
-  return c.scatters() ? together(inner.steps(), c.segments) : inner.steps();
+  return c.scatters() ? for_all_segments(inner.steps(), c.segments) : inner.steps();
 }
 
 /// Returns the number of messages of all inner schedules.

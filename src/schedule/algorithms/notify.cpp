@@ -21,7 +21,7 @@ namespace {
 
 enum class MergeOrder : std::uint8_t { of_ranks, of_arrival };
 
-// A rank's place in the tree. Converts the tree's positions, which count from the root, to ranks.
+// A rank's position in the tree. Converts the tree's positions, which count from the root, to ranks.
 class NotifyRank {
  public:
   explicit NotifyRank(const Context& c)
@@ -29,29 +29,29 @@ class NotifyRank {
         rank_(c.rank),
         rank_count_(c.rank_count),
         root_(c.rooted() ? c.root : 0),
-        place_(tree_, c.rank_count, (c.rank - root_ + c.rank_count) % c.rank_count) {}
+        position_(tree_, c.rank_count, (c.rank - root_ + c.rank_count) % c.rank_count) {}
 
-  bool is_root() const { return place_.parent < 0; }
-  Rank parent() const { return (place_.parent + root_) % rank_count_; }
-  Rank children() const { return tree_.children(place_.subtree); }
+  bool is_root() const { return position_.parent < 0; }
+  Rank parent() const { return (position_.parent + root_) % rank_count_; }
+  Rank children() const { return tree_.children(position_.subtree); }
   RankRange child(Rank i) const {
-    const Subtree child = tree_.child(place_.subtree, i);
+    const Subtree child = tree_.child(position_.subtree, i);
     return {(child.top + root_) % rank_count_, child.ranks};
   }
   // Returns the ranks of this rank's subtree up to child i, including child i's subtree.
   RankRange merged(Rank i) const {
-    const Subtree child = tree_.child(place_.subtree, i);
-    return {rank_, child.top + child.ranks - place_.subtree.top};
+    const Subtree child = tree_.child(position_.subtree, i);
+    return {rank_, child.top + child.ranks - position_.subtree.top};
   }
   // Returns the parent's landing slot for this rank's message.
-  Slot landing_at_parent() const { return landing(place_.number % most_open); }
+  Slot landing_at_parent() const { return landing(position_.number % most_open); }
 
  private:
   RankTree tree_;
   Rank rank_;
   Rank rank_count_;
   Rank root_;
-  TreePlace place_;
+  TreePosition position_;
 };
 
 // Makes the steps on the way up. Receives are posted for at most `most_open` children at a time.
@@ -95,7 +95,8 @@ Steps of_one_segment(Context c) {
 
 template <MergeOrder order>
 Steps notify(Context c) {
-  return c.scatters() ? reduce_then_scatter(c, of_one_segment<order>) : together(of_one_segment<order>(c), c.segments);
+  return c.scatters() ? reduce_then_scatter(c, of_one_segment<order>)
+                      : for_all_segments(of_one_segment<order>(c), c.segments);
 }
 
 // Returns the number of messages: one per edge and direction, for any number of segments.

@@ -172,13 +172,13 @@ class RankTree {
   std::vector<Rank> parents_;
 };
 
-/// The place of a rank in the tree.
-struct TreePlace {
+/// The position of a rank in the tree.
+struct TreePosition {
   Subtree subtree;   // of which the rank is the top
   Rank parent = -1;  // -1 for the root
   Rank number = 0;   // its number among its parent's children
 
-  TreePlace(const RankTree& tree, Rank rank_count, Rank rank) : subtree{0, rank_count} {
+  TreePosition(const RankTree& tree, Rank rank_count, Rank rank) : subtree{0, rank_count} {
     if (tree.is_chain() && rank > 0) subtree = {rank - 1, rank_count - (rank - 1)};
     while (subtree.top < rank) {
       number = tree.child_at(subtree, rank);

@@ -78,7 +78,7 @@ Steps scan(Context c) {
 }
 
 Steps recursive_doubling(Context c) {
-  if (c.is_scan()) return together(scan(c), c.segments);
+  if (c.is_scan()) return for_all_segments(scan(c), c.segments);
   return doubling(c, Units(c.rank_count));
 }
 

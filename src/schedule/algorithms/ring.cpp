@@ -51,9 +51,9 @@ Steps gather_round(Context c, Blocks blocks) {
 Steps ring(Context c) {
   const Blocks blocks(c);
   for (Steps steps = scatter(c, blocks); const Step* step = steps.next();) co_yield *step;
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
+  const int value_slot = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
-    co_yield make::finish(value(place, s), partial(0, s));
+    co_yield make::finish(value(value_slot, s), partial(0, s));
   if (c.scatters()) co_return;
   Steps gather = c.rooted() ? gather_at_root(c) : gather_round(c, blocks);
   while (const Step* step = gather.next()) co_yield *step;

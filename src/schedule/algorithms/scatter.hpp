@@ -53,7 +53,7 @@ inline Steps scatter_values(Context c) {
 /// its result.
 inline Steps reduce_then_scatter(Context c, Steps (*reduce)(Context)) {
   const Blocks blocks(c);
-  for (Steps steps = together(reduce(reduce_before_scatter(c)), c.segments); const Step* step = steps.next();) {
+  for (Steps steps = for_all_segments(reduce(reduce_before_scatter(c)), c.segments); const Step* step = steps.next();) {
     const bool is_others = step->kind == StepKind::finish && step->target.segment >= blocks.end(0);
     co_yield is_others ? make::finish(value(1, step->target.segment), step->left) : *step;
   }

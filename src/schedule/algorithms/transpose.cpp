@@ -53,9 +53,9 @@ Steps exchange(Context c, Blocks blocks) {
       for (Steps steps = take_in(c, open, shift, s); const Step* step = steps.next();) co_yield *step;
     for (Steps steps = open_receives(c, blocks, open, shift + open); const Step* step = steps.next();) co_yield *step;
   }
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
+  const int value_slot = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
-    co_yield make::finish(value(place, s), partial(0, s));
+    co_yield make::finish(value(value_slot, s), partial(0, s));
 }
 
 Steps give_all(Context c, Blocks blocks) {

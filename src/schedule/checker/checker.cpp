@@ -39,8 +39,8 @@ class Prover::Proof final : public Machine {
   Rank rank_count() const { return context_.rank_count; }
   std::span<const Program> programs() const { return std::span(programs_).first(at(rank_count())); }
   const Program& program(Rank rank) const { return programs_[at(rank)]; }
-  Cell& cell(Rank rank, std::uint32_t place) { return cells_[first_cell_[at(rank)] + place]; }
-  Cell& target_cell(Rank rank, const Step& step) { return cell(rank, program(rank).places(step).target); }
+  Cell& cell(Rank rank, std::uint32_t index) { return cells_[first_cell_[at(rank)] + index]; }
+  Cell& target_cell(Rank rank, const Step& step) { return cell(rank, program(rank).slot_indices(step).target); }
 
   Count row_count() const { return starts_.back(); }
   RowSet rows_of(const Covers& covers) const {
@@ -180,11 +180,11 @@ class Prover::Proof final : public Machine {
   }
 
   // Returns the cell that a step reads. Returns null and records a failure if the step may not read it.
-  Cell* read(const Step& step, std::uint32_t place) {
-    Cell& own = cell(rank_, place);
+  Cell* read(const Step& step, std::uint32_t index) {
+    Cell& own = cell(rank_, index);
     if (!own.filled || own.in_flight) {
       fail(rank_, step,
-           "reads " + text_of(program(rank_).slots()[place]) +
+           "reads " + text_of(program(rank_).slots()[index]) +
                (own.in_flight ? " while a message that is under way may change it" : ", to which nothing was written"));
     }
     own.unread = false;
@@ -208,12 +208,12 @@ class Prover::Proof final : public Machine {
   }
 
   void carry_out(const Step& step) {
-    const Program::Places& places = program(rank_).places(step);
+    const Program::SlotIndices& indices = program(rank_).slot_indices(step);
     if (step.kind == StepKind::lift) return lift(step);
-    const Cell* left = read(step, places.left);
+    const Cell* left = read(step, indices.left);
     if (!left) return;
     if (step.kind == StepKind::merge) {
-      if (const Cell* right = read(step, places.right)) write(step, merged(step, *left, *right));
+      if (const Cell* right = read(step, indices.right)) write(step, merged(step, *left, *right));
       return;
     }
     if (step.kind == StepKind::finish && !same_rows(left->rows, finished_rows(step)))
@@ -274,7 +274,7 @@ class Prover::Proof final : public Machine {
   void start_send(std::uint32_t own) {
     Count ready = 0;
     for (const Step& step : matching_.message(own)) {
-      Cell* content = read(step, program(rank_).places(step).left);
+      Cell* content = read(step, program(rank_).slot_indices(step).left);
       if (!content) return;
       ++content->being_sent;
       Carried& carried = carried_[step.left.segment];
@@ -303,7 +303,7 @@ class Prover::Proof final : public Machine {
     const Rank target = matching_[receive].rank;
     for (std::size_t i = 0; i < matching_.message(send).size(); ++i) {
       const Step& receiving = matching_.message(receive)[i];
-      Cell content = cell(source, program(source).places(matching_.message(send)[i]).left);
+      Cell content = cell(source, program(source).slot_indices(matching_.message(send)[i]).left);
       if (holds_partial(receiving.target) && !same_rows(content.rows, receiving.covers)) {
         fail(target, receiving,
              "brings " + words(content.rows) + ", not " + words(rows_of(receiving.covers)) + " as declared");
@@ -319,7 +319,7 @@ class Prover::Proof final : public Machine {
   }
 
   void start_addition(const Step& step, std::uint32_t own) {
-    Cell* content = read(step, program(rank_).places(step).left);
+    Cell* content = read(step, program(rank_).slot_indices(step).left);
     if (!content) return;
     ++content->being_sent;
     if (!same_rows(content->rows, own_rows())) fail(rank_, step, "adds " + words(content->rows) + ", not its own rows");
@@ -362,7 +362,7 @@ class Prover::Proof final : public Machine {
     else if (step.kind == StepKind::add_words)
       write(step, {.rows = RowRun{0, row_count()}, .filled = true});
     for (const Step& each : matching_.message(own))
-      if (step.kind != StepKind::receive) --cell(rank_, program(rank_).places(each).left).being_sent;
+      if (step.kind != StepKind::receive) --cell(rank_, program(rank_).slot_indices(each).left).being_sent;
     tickets.complete(matching_.ticket(own));
     moved_ = true;
   }
@@ -399,13 +399,13 @@ class Prover::Proof final : public Machine {
     for (Rank rank = 0; rank < rank_count(); ++rank) {
       const auto slots = program(rank).slots();
       std::uint32_t values = 0;
-      for (std::uint32_t place = 0; place < slots.size(); ++place) {
-        const Cell& own = cell(rank, place);
-        if (own.unread) fail(rank, "never reads " + text_of(slots[place]));
-        if (slots[place].kind != SlotKind::value || slots[place].number != 0) continue;
+      for (std::uint32_t index = 0; index < slots.size(); ++index) {
+        const Cell& own = cell(rank, index);
+        if (own.unread) fail(rank, "never reads " + text_of(slots[index]));
+        if (slots[index].kind != SlotKind::value || slots[index].number != 0) continue;
         ++values;
-        if (!is_due(rank, slots[place].segment)) fail(rank, "has " + text_of(slots[place]) + ", which is not its own");
-        judge_value(rank, slots[place].segment, own);
+        if (!is_due(rank, slots[index].segment)) fail(rank, "has " + text_of(slots[index]) + ", which is not its own");
+        judge_value(rank, slots[index].segment, own);
       }
       std::uint32_t due = 0;
       for (std::uint32_t s = 0; s < context_.segments; ++s) due += is_due(rank, s) ? 1 : 0;

@@ -59,13 +59,13 @@ struct Addresses {
   /// Returns the MPI rank and tag of messages to `rank`. `tag` is the endpoint's tag.
   Address of_target(Rank rank, int tag) const noexcept {
     if (workers == nullptr) return {rank, tag};
-    const Workers::WorkerAddress to = workers->place(rank);
-    return {to.process, tag_of(tag, workers->place(own).worker, to.worker)};
+    const Workers::WorkerAddress to = workers->address(rank);
+    return {to.process, tag_of(tag, workers->address(own).worker, to.worker)};
   }
   Address of_source(Rank rank, int tag) const noexcept {
     if (workers == nullptr) return {rank, tag};
-    const Workers::WorkerAddress from = workers->place(rank);
-    return {from.process, tag_of(tag, from.worker, workers->place(own).worker)};
+    const Workers::WorkerAddress from = workers->address(rank);
+    return {from.process, tag_of(tag, from.worker, workers->address(own).worker)};
   }
 
  private:

@@ -60,7 +60,7 @@ Lanes::~Lanes() {
 LaneNotice Lanes::notice(std::uint32_t tag) const noexcept {
   return {.tag = tag,
           .mailbox_words = static_cast<std::uint32_t>(mailbox_words_),
-          .first = first_.value_or(LaneNotice::no_place),
+          .first = first_.value_or(LaneNotice::no_words),
           .slots = slots_};
 }
 
@@ -86,7 +86,7 @@ bool Lanes::lead_from(Rank source, SlotNumber slot) const noexcept {
 
 /// Returns the position of a message from `source` among the words of the rank that gave the notice. The words of
 /// credits come before the lanes.
-std::uint64_t Lanes::place_of(const LaneNotice& notice, Rank source, std::uint64_t message) const noexcept {
+std::uint64_t Lanes::first_word_of(const LaneNotice& notice, Rank source, std::uint64_t message) const noexcept {
   const std::uint64_t mailbox = static_cast<std::uint64_t>(source) * mailboxes + message % mailboxes;
   return notice.first + ranks_ + mailbox * notice.mailbox_words;
 }
@@ -139,7 +139,7 @@ Lanes::Sending Lanes::send(Ticket ticket, Rank target, std::span<const std::byte
   const std::uint64_t message = sent_[to];
   const auto words = copy_words(static_cast<std::size_t>(copy - copies_.begin())).first(notice.mailbox_words);
   const std::size_t count = pack(words, number_of(message), bytes);
-  if (window_->write(words.first(count), target, place_of(notice, rank_, message), copy->writing) != MPI_SUCCESS) {
+  if (window_->write(words.first(count), target, first_word_of(notice, rank_, message), copy->writing) != MPI_SUCCESS) {
     copy->writing = MPI_REQUEST_NULL;
     return Sending::failed;
   }
@@ -177,8 +177,8 @@ std::optional<Lanes::Sent> Lanes::take_sent() noexcept {
 
 bool Lanes::start_reading(Rank source, std::size_t words) noexcept {
   const LaneNotice& own = notices_[static_cast<std::size_t>(rank_)];
-  const std::uint64_t place = place_of(own, source, incoming_[static_cast<std::size_t>(source)].received);
-  if (window_->read(arrived_words().first(words), place, reading_) != MPI_SUCCESS) return false;
+  const std::uint64_t first_word = first_word_of(own, source, incoming_[static_cast<std::size_t>(source)].received);
+  if (window_->read(arrived_words().first(words), first_word, reading_) != MPI_SUCCESS) return false;
   reads_from_ = source;
   asked_ = words;
   return true;
@@ -232,8 +232,8 @@ void Lanes::pay(Rank source) noexcept {
   if (incoming.owes) return;
   Word& credit = credits_given()[from];
   credit = incoming.received;
-  const std::uint64_t place = notices_[from].first + static_cast<std::uint64_t>(rank_);
-  incoming.owes = window_->write({&credit, 1}, source, place, incoming.crediting) != MPI_SUCCESS;
+  const std::uint64_t first_word = notices_[from].first + static_cast<std::uint64_t>(rank_);
+  incoming.owes = window_->write({&credit, 1}, source, first_word, incoming.crediting) != MPI_SUCCESS;
   if (incoming.owes) incoming.crediting = MPI_REQUEST_NULL;
 }
 

@@ -22,21 +22,21 @@
 namespace steadfold::transport {
 
 constexpr Bytes default_largest = 2048;  // bytes of a message; the messages of one-shot calls fit this limit
-constexpr Bytes default_pool = Bytes{4} << 20;
+constexpr Bytes default_window_bytes = Bytes{4} << 20;
 
 struct RmaSettings {
-  Bytes largest = default_largest;  // largest capacity of a slot to which lanes lead, in bytes
-  Bytes pool = default_pool;        // bytes of every rank's window
+  Bytes largest = default_largest;            // largest capacity of a slot to which lanes lead, in bytes
+  Bytes window_bytes = default_window_bytes;  // bytes of every rank's window
   Reads reads = Reads::atomically;
   std::uint64_t first = 0;  // the number of the first message; tests set it to test the wrap-around
 };
 
 /// The information about one rank's lanes that the other ranks need.
 struct LaneNotice {
-  static constexpr std::uint64_t no_place = ~std::uint64_t{0};
+  static constexpr std::uint64_t no_words = ~std::uint64_t{0};
   std::uint32_t tag = 0;
   std::uint32_t mailbox_words = 0;
-  std::uint64_t first = no_place;  // position of the rank's first word in its window
+  std::uint64_t first = no_words;  // position of the rank's first word in its window
   std::uint64_t slots = 0;         // one bit for each of the first 64 slots: whether lanes lead to the slot
 };
 
@@ -116,7 +116,7 @@ class Lanes {
   static std::uint64_t words_for(Bytes bytes) noexcept { return 1 + (bytes + 3) / 4; }
 
   std::uint64_t word_count() const noexcept { return ranks_ * (1 + mailboxes * mailbox_words_); }
-  std::uint64_t place_of(const LaneNotice& notice, Rank source, std::uint64_t message) const noexcept;
+  std::uint64_t first_word_of(const LaneNotice& notice, Rank source, std::uint64_t message) const noexcept;
   std::uint32_t number_of(std::uint64_t message) const noexcept;
   std::span<Word> copy_words(std::size_t copy) noexcept;
   std::span<Word> arrived_words() noexcept;

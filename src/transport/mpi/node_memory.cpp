@@ -54,14 +54,14 @@ void NodeMemory::make_progress() noexcept {
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, progress_, &is_there, MPI_STATUS_IGNORE);
 }
 
-CommonMemory::Place NodeMemory::allocate(Bytes bytes) noexcept {
+CommonMemory::BlockId NodeMemory::allocate(Bytes bytes) noexcept {
   const auto first = free_.take(bytes / cache_line);
-  if (!first) return no_place;
+  if (!first) return no_block;
   std::memset(own(*first * cache_line), 0, bytes);
   return *first * cache_line;
 }
 
-void NodeMemory::free(Place place, Bytes bytes) noexcept { free_.give_back(place / cache_line, bytes / cache_line); }
+void NodeMemory::free(BlockId block, Bytes bytes) noexcept { free_.give_back(block / cache_line, bytes / cache_line); }
 
 namespace {
 

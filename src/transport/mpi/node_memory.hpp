@@ -36,14 +36,14 @@ class NodeMemory final : public CommonMemory {
   NodeMemory& operator=(const NodeMemory&) = delete;
 
   std::size_t neighbour_count() const noexcept override { return parts_.size(); }
-  std::byte* at(std::size_t neighbour, Place place) const noexcept override { return parts_[neighbour] + place; }
-  std::byte* own(Place place) const noexcept override { return own_ + place; }
+  std::byte* at(std::size_t neighbour, BlockId block) const noexcept override { return parts_[neighbour] + block; }
+  std::byte* own(BlockId block) const noexcept override { return own_ + block; }
   bool is_one_process() const noexcept override { return false; }
   void make_progress() noexcept override;
 
  private:
-  Place allocate(Bytes bytes) noexcept override;
-  void free(Place place, Bytes bytes) noexcept override;
+  BlockId allocate(Bytes bytes) noexcept override;
+  void free(BlockId block, Bytes bytes) noexcept override;
 
   MPI_Comm progress_;
   std::shared_ptr<const void> keeps_;

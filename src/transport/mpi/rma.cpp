@@ -92,7 +92,7 @@ Connection RmaTransport::connected() {
 void RmaTransport::connect_lanes(std::size_t end) {
   const auto& [tag, lanes] = prepared_[end];
   const auto fits = [&](const ConnectNotice& each) {
-    return each.ends[end].first != LaneNotice::no_place && each.ends[end].tag == tag;
+    return each.ends[end].first != LaneNotice::no_words && each.ends[end].tag == tag;
   };
   if (!std::ranges::all_of(notices_, fits)) return lanes->refuse();
   for (Rank i = 0; i < rank_count(); ++i) lanes->learn(i, notices_[static_cast<std::size_t>(i)].ends[end]);

@@ -36,7 +36,7 @@ Arena* Arena::if_made() noexcept { return made().load(std::memory_order_acquire)
 
 bool Arena::free(std::byte* memory) noexcept {
   for (Arena* arena = if_made(); arena != nullptr; arena = arena->before_) {
-    if (!arena->place_of(memory, 0)) continue;
+    if (!arena->offset_of(memory, 0)) continue;
     if (arena->file().file.process == getpid()) arena->give_back(memory);
     return true;
   }
@@ -65,11 +65,11 @@ std::byte* Arena::take(Bytes bytes) {
 
 /// Returns the pages to the system, so that the next caller of `take` finds zeros.
 bool Arena::give_back(std::byte* memory) noexcept {
-  const auto place = place_of(memory, 0);
-  if (!place) return false;
+  const auto offset = offset_of(memory, 0);
+  if (!offset) return false;
   const std::lock_guard lock(mutex_);
-  const auto found = taken_.find(*place / page);
-  if (*place % page != 0 || found == taken_.end()) return false;
+  const auto found = taken_.find(*offset / page);
+  if (*offset % page != 0 || found == taken_.end()) return false;
   const auto [first, pages] = *found;
   taken_.erase(found);
   fallocate(file_.file.descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first * page),
@@ -78,10 +78,10 @@ bool Arena::give_back(std::byte* memory) noexcept {
   return true;
 }
 
-std::optional<Bytes> Arena::place_of(const std::byte* memory, Bytes bytes) const noexcept {
-  const auto place = reinterpret_cast<std::uintptr_t>(memory) - reinterpret_cast<std::uintptr_t>(base_);
-  if (base_ == nullptr || place >= file_.bytes || bytes > file_.bytes - place) return std::nullopt;
-  return place;
+std::optional<Bytes> Arena::offset_of(const std::byte* memory, Bytes bytes) const noexcept {
+  const auto offset = reinterpret_cast<std::uintptr_t>(memory) - reinterpret_cast<std::uintptr_t>(base_);
+  if (base_ == nullptr || offset >= file_.bytes || bytes > file_.bytes - offset) return std::nullopt;
+  return offset;
 }
 
 std::shared_ptr<const ArenaView> ArenaView::of(const ArenaFile& file) {

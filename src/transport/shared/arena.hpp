@@ -48,8 +48,8 @@ class Arena {
   /// Gives back memory from `take`. Returns false if `memory` was not taken from this arena.
   bool give_back(std::byte* memory) noexcept;
 
-  /// Returns the position of these bytes in the file; empty if some of them are outside the arena.
-  std::optional<Bytes> place_of(const std::byte* memory, Bytes bytes) const noexcept;
+  /// Returns the offset of these bytes in the file; empty if some of them are outside the arena.
+  std::optional<Bytes> offset_of(const std::byte* memory, Bytes bytes) const noexcept;
   const ArenaFile& file() const noexcept { return file_; }
   std::byte* base() const noexcept { return base_; }
 
@@ -75,7 +75,7 @@ class ArenaView {
   ArenaView& operator=(const ArenaView&) = delete;
 
   const ArenaFile& file() const noexcept { return file_; }
-  std::byte* at(Bytes place) const noexcept { return base_ + place; }
+  std::byte* at(Bytes offset) const noexcept { return base_ + offset; }
 
  private:
   ArenaFile file_;

@@ -23,11 +23,13 @@ InArena Arenas::show(const std::byte* row, Bytes row_bytes, const std::byte* res
                      Bytes result_bytes) const noexcept {
   const Arena* const arena = Arena::if_made();
   if (arena == nullptr) return {};
-  const auto row_place = arena->place_of(row, row_bytes);
-  const auto result_place = arena->place_of(result, result_bytes);
-  if (!row_place || !result_place) return {};
-  return {
-      .row = *row_place, .result = *result_place, .file = arena->file(), .seen = seen_.load(std::memory_order_acquire)};
+  const auto row_offset = arena->offset_of(row, row_bytes);
+  const auto result_offset = arena->offset_of(result, result_bytes);
+  if (!row_offset || !result_offset) return {};
+  return {.row = *row_offset,
+          .result = *result_offset,
+          .file = arena->file(),
+          .seen = seen_.load(std::memory_order_acquire)};
 }
 
 Arenas::Seen Arenas::are_seen(std::span<const InArena> ranks) noexcept {

@@ -43,7 +43,7 @@ class Arenas {
   void map(std::span<const InArena> ranks) noexcept;
 
   /// Returns an address in another rank's arena, which must be mapped.
-  std::byte* at(std::size_t rank, Bytes place) const noexcept { return views_[rank]->at(place); }
+  std::byte* at(std::size_t rank, Bytes offset) const noexcept { return views_[rank]->at(offset); }
 
  private:
   bool map_all(std::span<const InArena> ranks) noexcept;

@@ -75,14 +75,14 @@ class Board {
     own_ = new (blocks_.own()) Posts;
     own_->long_bytes = Posts::long_bytes_for(longest);
     for (auto& copy : copies_) copy.resize(std::min(longest, most_copied) / cache_line + 1);
-    place_.emplace(own_->notice);
+    end_.emplace(own_->notice);
   }
 
-  CommonMemory::Place place() const noexcept { return blocks_.place(); }
-  /// Connects the board. `places` has the place of every rank's posts, in rank order.
-  void connect(std::span<const CommonMemory::Place> places) noexcept {
-    blocks_.connect(places);
-    for (std::size_t i = 0; i < places.size(); ++i) {
+  CommonMemory::BlockId block() const noexcept { return blocks_.block(); }
+  /// Connects the board. `blocks` has the block of every rank's posts, in rank order.
+  void connect(std::span<const CommonMemory::BlockId> blocks) noexcept {
+    blocks_.connect(blocks);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
       all_.push_back(reinterpret_cast<Posts*>(blocks_.of(i)));
       if (!is_own(i)) others_.push_back(all_.back());
     }
@@ -95,28 +95,28 @@ class Board {
   /// Returns the address for this round's post of at most `most` bytes; aligned to a cache line.
   std::byte* write(Bytes most) noexcept {
     is_copied_ = most <= most_copied;
-    return is_copied_ ? copy_of(place_->parity()) : own_->long_post(place_->parity());
+    return is_copied_ ? copy_of(end_->parity()) : own_->long_post(end_->parity());
   }
   /// Copies bytes to the start of this round's post.
   void copy(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
     if (is_copied_)
       copy_bytes(to, from, bytes);
     else
-      blocks_.memory().copier().copy(to, from, bytes, place_->is_box_used());
+      blocks_.memory().copier().copy(to, from, bytes, end_->is_box_used());
   }
   /// Posts the first `size` bytes of the written post, together with a mark.
   void post(Bytes size, std::uint8_t mark = 0) noexcept {
-    Post& own = place_->own();
+    Post& own = end_->own();
     own.size = static_cast<std::uint32_t>(size_ = size);
     own.is_long = !is_copied_ || size > Post::most;
     own.mark = mark_ = mark;
     if (is_copied_)
-      copy_bytes(own.is_long ? own_->long_post(place_->parity()) : own.bytes.data(), copy_of(place_->parity()), size);
-    place_->post();
+      copy_bytes(own.is_long ? own_->long_post(end_->parity()) : own.bytes.data(), copy_of(end_->parity()), size);
+    end_->post();
     seen_ = 0;
   }
   bool all_have_posted() noexcept {
-    while (seen_ < others_.size() && place_->look(others_[seen_]->notice) != nullptr) seen_ += 1;
+    while (seen_ < others_.size() && end_->look(others_[seen_]->notice) != nullptr) seen_ += 1;
     if (seen_ == others_.size()) {
       waiting_.found_something();
       return true;
@@ -126,26 +126,26 @@ class Board {
   }
   /// Returns the bytes that a rank posted in this round. Call this function after all ranks have posted.
   std::span<const std::byte> of(std::size_t rank) const noexcept {
-    if (is_own(rank)) return {is_copied_ ? copy_of(place_->parity()) : own_->long_post(place_->parity()), size_};
-    const Post& post = *place_->look(all_[rank]->notice);
-    return {post.is_long ? all_[rank]->long_post(place_->parity()) : post.bytes.data(), post.size};
+    if (is_own(rank)) return {is_copied_ ? copy_of(end_->parity()) : own_->long_post(end_->parity()), size_};
+    const Post& post = *end_->look(all_[rank]->notice);
+    return {post.is_long ? all_[rank]->long_post(end_->parity()) : post.bytes.data(), post.size};
   }
   /// Returns the greatest mark of this round. Call this function after all ranks have posted.
   std::uint8_t greatest_mark() const noexcept {
     std::uint8_t greatest = mark_;
-    for (const Posts* const each : others_) greatest = std::max(greatest, place_->look(each->notice)->mark);
+    for (const Posts* const each : others_) greatest = std::max(greatest, end_->look(each->notice)->mark);
     return greatest;
   }
   /// Returns the parity of this round's number: 0 if the number is even, 1 if it is odd.
-  std::size_t parity() const noexcept { return place_->parity(); }
+  std::size_t parity() const noexcept { return end_->parity(); }
   /// Returns the address of a rank's post of `size` bytes, at most `most_copied`, in rounds with this parity.
-  const std::byte* place_of(std::size_t rank, std::size_t parity, Bytes size) const noexcept {
+  const std::byte* post_address(std::size_t rank, std::size_t parity, Bytes size) const noexcept {
     if (is_own(rank)) return copy_of(parity);
     return size > Post::most ? all_[rank]->long_post(parity) : all_[rank]->notice.boxes[parity].content.bytes.data();
   }
   void end_round() noexcept {
-    place_->done();
-    claim(&place_->own());
+    end_->done();
+    claim(&end_->own());
   }
 
   static constexpr Bytes most_copied = 4096;
@@ -162,7 +162,7 @@ class Board {
   Posts* own_ = nullptr;
   std::vector<Posts*> all_;
   std::vector<Posts*> others_;
-  std::optional<BoardPlace<MachineMemory, Post>> place_;
+  std::optional<BoardEnd<MachineMemory, Post>> end_;
   std::array<std::vector<CacheLine>, 2> copies_;  // copies of this rank's posts, for even and for odd rounds
   std::size_t seen_ = 0;                          // number of other ranks that have posted in this round
   Bytes size_ = 0;                                // bytes of this rank's post in this round

@@ -26,8 +26,8 @@ namespace steadfold::transport {
 /// object of this class.
 class CommonMemory {
  public:
-  using Place = std::uint64_t;  // where a neighbour's block begins; the number is the same for all neighbours
-  static constexpr Place no_place = ~Place{0};
+  using BlockId = std::uint64_t;  // identifies a block; the number is the same for all neighbours
+  static constexpr BlockId no_block = ~BlockId{0};
 
   CommonMemory() = default;
   virtual ~CommonMemory() = default;
@@ -36,9 +36,9 @@ class CommonMemory {
 
   virtual std::size_t neighbour_count() const noexcept = 0;
   /// Returns the address at which this process sees a neighbour's block.
-  virtual std::byte* at(std::size_t neighbour, Place place) const noexcept = 0;
+  virtual std::byte* at(std::size_t neighbour, BlockId block) const noexcept = 0;
   /// Returns the address of this rank's block.
-  virtual std::byte* own(Place place) const noexcept = 0;
+  virtual std::byte* own(BlockId block) const noexcept = 0;
   /// Whether the neighbours see all of each other's memory, so that they may exchange pointers.
   virtual bool is_one_process() const noexcept = 0;
   /// Lets the MPI library progress the ranks' other messages: some libraries do so only within calls.
@@ -47,21 +47,21 @@ class CommonMemory {
   /// Returns the object that copies posts for other ranks.
   PostCopier& copier() noexcept { return copier_; }
 
-  /// Takes a block of this rank with `bytes` zero bytes after its head. Returns no_place if there is no room. Any
+  /// Takes a block of this rank with `bytes` zero bytes after its head. Returns no_block if there is no room. Any
   /// thread may call this function.
-  Place take(Bytes bytes) noexcept;
+  BlockId take(Bytes bytes) noexcept;
   /// Gives back a block that this process has not shown to its neighbours.
-  void give_back(Place place) noexcept;
+  void give_back(BlockId block) noexcept;
   /// Says that this process no longer uses the blocks that all neighbours showed each other. The memory of this rank's
   /// block is freed after all neighbours have left it.
-  void leave(std::span<const Place> places, Place own_place) noexcept;
+  void leave(std::span<const BlockId> blocks, BlockId own_block) noexcept;
 
   static constexpr Bytes head_bytes = cache_line;  // bytes of a block's head
 
  protected:
   /// Allocates zeroed memory. `bytes` is a multiple of a cache line.
-  virtual Place allocate(Bytes bytes) noexcept = 0;
-  virtual void free(Place place, Bytes bytes) noexcept = 0;
+  virtual BlockId allocate(Bytes bytes) noexcept = 0;
+  virtual void free(BlockId block, Bytes bytes) noexcept = 0;
   /// Frees the blocks that all neighbours have left.
   void reclaim() noexcept;
 
@@ -69,7 +69,7 @@ class CommonMemory {
   struct BlockHead {
     std::atomic<std::uint64_t> users;  // number of neighbours that still use the block
     Bytes bytes;                       // bytes of the block
-    Place next;                        // the next block of the list of blocks that wait until all neighbours have left
+    BlockId next;                      // the next block of the list of blocks that wait until all neighbours have left
   };
   static_assert(sizeof(BlockHead) <= head_bytes);
   BlockHead& head_of(std::byte* block) const noexcept { return *reinterpret_cast<BlockHead*>(block); }
@@ -80,48 +80,48 @@ class CommonMemory {
   PostCopier copier_;
   const pid_t owner_ = getpid();
   std::mutex mutex_;  // guards the following members, and allocate() and free()
-  Place left_ = no_place;
+  BlockId left_ = no_block;
 };
 
 // Inline, so that classes in other libraries (for the MPI layer) can derive from CommonMemory.
 
-inline CommonMemory::Place CommonMemory::take(Bytes bytes) noexcept {
+inline CommonMemory::BlockId CommonMemory::take(Bytes bytes) noexcept {
   const std::lock_guard lock(mutex_);
   reclaim();
   const Bytes all = head_bytes + (bytes + cache_line - 1) / cache_line * cache_line;
-  const Place place = allocate(all);
-  if (place != no_place) new (own(place)) BlockHead{.users = neighbour_count(), .bytes = all, .next = no_place};
-  return place;
+  const BlockId block = allocate(all);
+  if (block != no_block) new (own(block)) BlockHead{.users = neighbour_count(), .bytes = all, .next = no_block};
+  return block;
 }
 
-inline void CommonMemory::give_back(Place place) noexcept {
+inline void CommonMemory::give_back(BlockId block) noexcept {
   if (is_parents()) return;
   const std::lock_guard lock(mutex_);
-  free(place, head_of(own(place)).bytes);
+  free(block, head_of(own(block)).bytes);
 }
 
 /// The release operation orders this process's last reads of the blocks before the count. The release operation pairs
 /// with the acquire operation in reclaim().
-inline void CommonMemory::leave(std::span<const Place> places, Place own_place) noexcept {
+inline void CommonMemory::leave(std::span<const BlockId> blocks, BlockId own_block) noexcept {
   if (is_parents()) return;
-  for (std::size_t i = 0; i < places.size(); ++i)
-    head_of(at(i, places[i])).users.fetch_sub(1, std::memory_order_release);
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    head_of(at(i, blocks[i])).users.fetch_sub(1, std::memory_order_release);
   const std::lock_guard lock(mutex_);
-  head_of(own(own_place)).next = std::exchange(left_, own_place);
+  head_of(own(own_block)).next = std::exchange(left_, own_block);
   reclaim();
 }
 
 inline void CommonMemory::reclaim() noexcept {
-  Place* link = &left_;
-  while (*link != no_place) {
+  BlockId* link = &left_;
+  while (*link != no_block) {
     BlockHead& head = head_of(own(*link));
     if (head.users.load(std::memory_order_acquire) != 0) {
       link = &head.next;
       continue;
     }
-    const Place place = *link;
+    const BlockId block = *link;
     *link = head.next;
-    free(place, head.bytes);
+    free(block, head.bytes);
   }
 }
 
@@ -129,20 +129,20 @@ inline void CommonMemory::reclaim() noexcept {
 /// left it.
 class CommonBlocks {
  public:
-  using Place = CommonMemory::Place;
+  using BlockId = CommonMemory::BlockId;
 
-  /// Takes this rank's block. If there is no room, `place` is no_place. Throws std::bad_alloc. Local.
+  /// Takes this rank's block. If there is no room, `block` returns no_block. Throws std::bad_alloc. Local.
   CommonBlocks(std::shared_ptr<CommonMemory> memory, Bytes bytes);
   ~CommonBlocks();
   CommonBlocks(const CommonBlocks&) = delete;
   CommonBlocks& operator=(const CommonBlocks&) = delete;
 
-  Place place() const noexcept { return own_; }
+  BlockId block() const noexcept { return own_; }
   /// Returns the content of this rank's block; null if it has no block.
-  std::byte* own() const noexcept { return own_ == CommonMemory::no_place ? nullptr : content(memory_->own(own_)); }
+  std::byte* own() const noexcept { return own_ == CommonMemory::no_block ? nullptr : content(memory_->own(own_)); }
 
-  /// Connects the blocks. `places` has the blocks of all neighbours; every neighbour must have a block.
-  void connect(std::span<const Place> places) noexcept;
+  /// Connects the blocks. `blocks` has the blocks of all neighbours; every neighbour must have a block.
+  void connect(std::span<const BlockId> blocks) noexcept;
   bool are_connected() const noexcept { return !contents_.empty(); }
   std::byte* of(std::size_t neighbour) const noexcept { return contents_[neighbour]; }
   std::size_t neighbour_count() const noexcept { return contents_.size(); }
@@ -152,8 +152,8 @@ class CommonBlocks {
   static std::byte* content(std::byte* block) noexcept { return block + CommonMemory::head_bytes; }
 
   std::shared_ptr<CommonMemory> memory_;
-  Place own_;
-  std::vector<Place> places_;  // places of the blocks by neighbour, after `connect`
+  BlockId own_;
+  std::vector<BlockId> blocks_;  // the blocks by neighbour, after `connect`
   std::vector<std::byte*> contents_;
 };
 

@@ -9,7 +9,7 @@
 namespace steadfold::transport {
 namespace {
 
-/// Returns the size of the memory beside each place of a lane, for messages that do not fit in the place itself. The
+/// Returns the size of the memory beside each box of a lane, for messages that do not fit in the box itself. The
 /// largest slot that receives messages through common memory determines the size. Between threads 0.
 Bytes room_for(const CommonMemory& memory, std::span<const Bytes> capacities) noexcept {
   Bytes largest = 0;
@@ -57,8 +57,8 @@ SharedEndpoint::SharedEndpoint(std::uint32_t tag, const Neighbourhood& among, st
 
 SharedEndpoint::~SharedEndpoint() { std::erase(*among_waiting_, this); }
 
-void SharedEndpoint::connect(std::span<const CommonMemory::Place> places) noexcept {
-  blocks_.connect(places);
+void SharedEndpoint::connect(std::span<const CommonMemory::BlockId> blocks) noexcept {
+  blocks_.connect(blocks);
   for (Peer& peer : peers_) {
     peer.mail = reinterpret_cast<Mail*>(blocks_.of(peer.number));
     peer.sender.emplace(peer.mail->from(neighbour_));
@@ -70,10 +70,10 @@ void SharedEndpoint::connect(std::span<const CommonMemory::Place> places) noexce
 /// through the inner endpoint. Between processes, messages in two parts always do. The inner endpoint reports ranks
 /// that do not exist.
 SharedEndpoint::Peer* SharedEndpoint::peer_for(Rank rank, bool has_second) noexcept {
-  const auto place = static_cast<std::size_t>(rank);
-  if (inner_ && (!blocks_.are_connected() || place >= by_rank_.size())) return nullptr;
+  const auto index = static_cast<std::size_t>(rank);
+  if (inner_ && (!blocks_.are_connected() || index >= by_rank_.size())) return nullptr;
   if (has_second && !is_one_process()) return nullptr;
-  return by_rank_[place];
+  return by_rank_[index];
 }
 
 void SharedEndpoint::make_busy(Peer& peer) noexcept {
@@ -140,7 +140,7 @@ void SharedEndpoint::write(Peer& peer, QueuedTransfer& transfer) noexcept {
   transfer.number = letter.bears == Letter::Bears::pointers ? peer.sender->sent() : 0;
 }
 
-/// Sends small messages (letters) that waited for a free place in the lane. A message whose bytes are copied into the
+/// Sends small messages (letters) that waited for a free box of the lane. A message whose bytes are copied into the
 /// lane completes at once.
 void SharedEndpoint::send_unsent(Peer& peer) noexcept {
   while (!peer.unsent.is_empty() && peer.sender->has_room()) {

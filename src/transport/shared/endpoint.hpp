@@ -4,7 +4,7 @@
 // Rank order: letters (messages through common memory) between two ranks arrive in the order of `put`, and so do
 // messages of the inner endpoint; but a letter may overtake an inner message, and vice versa.
 // Cost: a message in one part of at most `Letter::most` bytes moves one or two cache lines. Between threads, any other
-// message is copied once, from the sender's memory to its landing place. Between processes, messages of up to
+// message is copied once, from the sender's memory to its landing slot. Between processes, messages of up to
 // `largest_letter` bytes are copied twice. Source: Lapillonne & Peltekov 2013, sender-driven exchange.
 //
 // Whether a message is a letter follows from its target, its slot and its number of parts, which both of its ranks
@@ -40,10 +40,10 @@ class SharedEndpoint final : public Endpoint {
   SharedEndpoint& operator=(const SharedEndpoint&) = delete;
 
   std::uint32_t tag() const noexcept { return tag_; }
-  CommonMemory::Place place() const noexcept { return blocks_.place(); }
-  /// Connects the endpoint. `places` has the place of every neighbour's mailboxes. If a neighbour has none, the
+  CommonMemory::BlockId block() const noexcept { return blocks_.block(); }
+  /// Connects the endpoint. `blocks` has the block of every neighbour's mailboxes. If a neighbour has none, the
   /// function is not called, and all messages go through the inner endpoint.
-  void connect(std::span<const CommonMemory::Place> places) noexcept;
+  void connect(std::span<const CommonMemory::BlockId> blocks) noexcept;
 
   std::span<std::byte> landing(SlotNumber slot) noexcept override {
     return inner_ ? inner_->landing(slot) : (*slots_)[slot];
@@ -82,7 +82,7 @@ class SharedEndpoint final : public Endpoint {
     Mail* mail = nullptr;  // mailboxes of the peer, into which this rank writes small messages
     std::optional<Sender> sender;
     std::optional<Receiver> receiver;
-    TicketQueue unsent;    // small messages that wait for a free place in the lane
+    TicketQueue unsent;    // small messages that wait for a free box of the lane
     TicketQueue untaken;   // messages that point to the sender's bytes and that the receiver has not taken yet
     TicketQueue expected;  // releases of slots whose messages have not arrived yet
     bool is_busy = false;
@@ -126,8 +126,8 @@ class SharedEndpoint final : public Endpoint {
   std::vector<QueuedTransfer> transfers_;  // by ticket: the state of the transfer
   std::vector<Peer*> busy_;                // peers with open communications
   std::vector<Completion> completed_;      // communications that have completed and that poll() has not returned yet
-  std::optional<BoardPlace<MachineMemory, std::span<std::int64_t>>> words_;
-  std::optional<BoardPlace<MachineMemory, bool>> added_;
+  std::optional<BoardEnd<MachineMemory, std::span<std::int64_t>>> words_;
+  std::optional<BoardEnd<MachineMemory, bool>> added_;
   std::vector<Adding> to_add_;  // additions of words, in the order of the calls
   AddState adding_ = AddState::idle;
   std::size_t seen_ = 0;  // number of neighbours that have reached the current state of the first addition

@@ -105,7 +105,7 @@ struct Notice {
   std::array<Box<Memory, Content>, parities> boxes;
 };
 
-/// One worker's place at a board. In each round every worker posts, then reads the posts of all others. No worker
+/// One worker's end of a board. In each round every worker posts, then reads the posts of all others. No worker
 /// confirms that it has read a post: a worker that posts number k + 2 has read number k + 1 of all others, and they
 /// posted number k + 1 after they had read number k. So two boxes are enough.
 ///
@@ -113,9 +113,9 @@ struct Notice {
 ///     for all others: wait until board.look(notice)
 ///     board.done();
 template <class Memory, class Content, std::size_t parities = 2>
-class BoardPlace {
+class BoardEnd {
  public:
-  explicit BoardPlace(Notice<Memory, Content, parities>& own) noexcept : own_(&own) {}
+  explicit BoardEnd(Notice<Memory, Content, parities>& own) noexcept : own_(&own) {}
 
   Content& own() noexcept { return own_->boxes[posts_ % parities].content; }
   void post() noexcept { own_->boxes[posts_ % parities].number.store(posts_ + 1, Memory::announce); }

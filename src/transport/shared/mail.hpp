@@ -22,7 +22,7 @@ struct Letter {
 
   enum class Bears : std::uint8_t {
     bytes,      // the bytes are in this struct
-    enclosure,  // the bytes are in the memory beside this message's place in the lane
+    enclosure,  // the bytes are in the memory beside this message's box
     // This struct has pointers to the sender's memory, which must not change until the receiver has taken the message.
     pointers,
     nothing,  // the message did not fit the lane, and is lost
@@ -36,7 +36,7 @@ struct Letter {
   SlotNumber slot = 0;
   Bears bears = Bears::bytes;
   bool has_second = false;
-  std::uint16_t size = 0;  // bytes of the message, in this struct or in the memory beside its place
+  std::uint16_t size = 0;  // bytes of the message, in this struct or in the memory beside its box
   union {
     Pointers pointers;
     std::byte bytes[most] = {};

@@ -60,17 +60,17 @@ class NodeTransport final : public SharedTransport {
   Connection state_ = Connection::pending;
 };
 
-/// Makes the place where each neighbour posts its notices: in the first block of its process, in that process's rank
+/// Makes the memory where each neighbour posts its notices: in the first block of its process, in that process's rank
 /// order. The block lives as long as the memory.
 std::vector<NodeTransport::Posted*> make_notices(const Neighbourhood& among, std::size_t ranks_here) {
   CommonMemory& memory = *among.memory;
-  const auto place = memory.take(ranks_here * sizeof(NodeTransport::Posted));
-  if (place == CommonMemory::no_place)
+  const auto id = memory.take(ranks_here * sizeof(NodeTransport::Posted));
+  if (id == CommonMemory::no_block)
     throw std::runtime_error("no shared memory is left (the ranks' notices need some), set STEADFOLD_TRANSPORT=mpi");
   std::vector<NodeTransport::Posted*> all;
   const std::byte* process = nullptr;  // the first block of the process to which the neighbour before belongs
   for (std::size_t i = 0; i < among.ranks.size(); ++i) {
-    std::byte* const block = memory.at(i, place);
+    std::byte* const block = memory.at(i, id);
     const bool is_next = std::exchange(process, block) == block;
     all.push_back(is_next ? all.back() + 1
                           : reinterpret_cast<NodeTransport::Posted*>(block + CommonMemory::head_bytes));

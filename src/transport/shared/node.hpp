@@ -16,7 +16,7 @@ namespace steadfold::transport {
 /// Makes the transports of this process's ranks, over one inner transport per rank. Collective: every process calls it.
 /// `among` has the ranks of this node; `among.own` is the first rank of this process. The ranks of a process see its
 /// part of the memory at the same address. The memory must be new, so that the first block of every process has the
-/// same place. If only one rank may call MPI, it is the first rank. Throws std::runtime_error if the memory has no
+/// same BlockId. If only one rank may call MPI, it is the first rank. Throws std::runtime_error if the memory has no
 /// room.
 std::vector<std::unique_ptr<Transport>> make_node_transports(std::vector<std::unique_ptr<Transport>> inner,
                                                              Neighbourhood among, bool one_drives);

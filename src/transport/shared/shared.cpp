@@ -20,7 +20,7 @@
 namespace steadfold::transport {
 namespace {
 
-/// Memory of one process: its threads see all of it at the same addresses, so a place is an address.
+/// Memory of one process: its threads see all of it at the same addresses, so a BlockId is an address.
 class ProcessMemory final : public CommonMemory {
  public:
   explicit ProcessMemory(Rank workers) : workers_(static_cast<std::size_t>(workers)) {}
@@ -29,18 +29,18 @@ class ProcessMemory final : public CommonMemory {
   ProcessMemory& operator=(const ProcessMemory&) = delete;
 
   std::size_t neighbour_count() const noexcept override { return workers_; }
-  std::byte* at(std::size_t, Place place) const noexcept override { return own(place); }
-  std::byte* own(Place place) const noexcept override { return std::bit_cast<std::byte*>(place); }
+  std::byte* at(std::size_t, BlockId block) const noexcept override { return own(block); }
+  std::byte* own(BlockId block) const noexcept override { return std::bit_cast<std::byte*>(block); }
   bool is_one_process() const noexcept override { return true; }
 
  private:
-  Place allocate(Bytes bytes) noexcept override {
+  BlockId allocate(Bytes bytes) noexcept override {
     void* const block = ::operator new(bytes, std::align_val_t{cache_line}, std::nothrow);
-    if (block == nullptr) return no_place;
+    if (block == nullptr) return no_block;
     std::memset(block, 0, bytes);
-    return std::bit_cast<Place>(block);
+    return std::bit_cast<BlockId>(block);
   }
-  void free(Place place, Bytes) noexcept override { ::operator delete(own(place), std::align_val_t{cache_line}); }
+  void free(BlockId block, Bytes) noexcept override { ::operator delete(own(block), std::align_val_t{cache_line}); }
 
   std::size_t workers_;
 };
@@ -55,8 +55,8 @@ struct Outcome {
 };
 using OutcomeNotice = Notice<MachineMemory, Outcome>;
 
-/// One worker's data that all workers of its process see.
-struct WorkerPlace {
+/// The notices of one worker, which all workers of its process see.
+struct WorkerNotices {
   Notice<MachineMemory, PreparedNotice> prepared;
   GatherNotice gather;
   // The bytes to which the notices point. There is one buffer for even rounds and one for odd rounds, because other
@@ -64,14 +64,14 @@ struct WorkerPlace {
   std::array<std::vector<std::byte>, 2> gathered;
   OutcomeNotice outcome;  // the outcome that worker 0 posts
 };
-using WorkerPlaces = std::vector<WorkerPlace>;
 
 /// The transport of one worker. Between processes, worker 0 exchanges the posts of all its workers, and posts the
 /// outcome.
 class WorkerTransport final : public SharedTransport {
  public:
-  WorkerTransport(Neighbourhood among, std::shared_ptr<WorkerPlaces> places, std::shared_ptr<const Workers> all,
-                  std::shared_ptr<Outside> outside, std::shared_ptr<Relay> relay, std::vector<Rank> labels);
+  WorkerTransport(Neighbourhood among, std::shared_ptr<std::vector<WorkerNotices>> notices,
+                  std::shared_ptr<const Workers> all, std::shared_ptr<Outside> outside, std::shared_ptr<Relay> relay,
+                  std::vector<Rank> labels);
 
   Rank rank() const noexcept override { return among().ranks[among().own]; }
   Rank rank_count() const noexcept override { return all_->rank_count(); }
@@ -99,9 +99,9 @@ class WorkerTransport final : public SharedTransport {
   }
 
  private:
-  static std::vector<Posted*> prepared_of(WorkerPlaces& places) {
+  static std::vector<Posted*> prepared_of(std::vector<WorkerNotices>& notices) {
     std::vector<Posted*> all;
-    for (WorkerPlace& each : places) all.push_back(&each.prepared);
+    for (WorkerNotices& each : notices) all.push_back(&each.prepared);
     return all;
   }
 
@@ -116,9 +116,9 @@ class WorkerTransport final : public SharedTransport {
   const Outcome* outcome(bool (WorkerTransport::*exchange)(Outcome&));
   void end_outcome();
 
-  std::shared_ptr<WorkerPlaces> places_;
-  WorkerPlace* own_;
-  BoardPlace<MachineMemory, std::span<const std::byte>> gather_;
+  std::shared_ptr<std::vector<WorkerNotices>> notices_;
+  WorkerNotices* own_;
+  BoardEnd<MachineMemory, std::span<const std::byte>> gather_;
   std::size_t seen_ = 0;  // number of workers that have posted their bytes to gather
   std::shared_ptr<const Workers> all_;
   std::string name_ = "shared";
@@ -128,18 +128,18 @@ class WorkerTransport final : public SharedTransport {
   std::shared_ptr<Relay> relay_;  // used if only worker 0 may send messages
   std::vector<Rank> labels_;
   std::optional<AgreedTags> tags_;
-  BoardPlace<MachineMemory, Outcome> outcome_;
+  BoardEnd<MachineMemory, Outcome> outcome_;
   std::vector<std::byte> frame_;  // bytes that worker 0 exchanges with other processes
   bool has_begun_ = false;        // whether worker 0 has begun an exchange
   bool has_posted_ = false;       // whether worker 0 has posted the outcome
 };
 
-WorkerTransport::WorkerTransport(Neighbourhood among, std::shared_ptr<WorkerPlaces> places,
+WorkerTransport::WorkerTransport(Neighbourhood among, std::shared_ptr<std::vector<WorkerNotices>> notices,
                                  std::shared_ptr<const Workers> all, std::shared_ptr<Outside> outside,
                                  std::shared_ptr<Relay> relay, std::vector<Rank> labels)
-    : SharedTransport(std::move(among), prepared_of(*places)),
-      places_(std::move(places)),
-      own_(&(*places_)[this->among().own]),
+    : SharedTransport(std::move(among), prepared_of(*notices)),
+      notices_(std::move(notices)),
+      own_(&(*notices_)[this->among().own]),
       gather_(own_->gather),
       all_(std::move(all)),
       outside_(std::move(outside)),
@@ -197,9 +197,9 @@ void WorkerTransport::gather(std::span<const std::byte> bytes) {
 }
 
 bool WorkerTransport::all_have_gathered() noexcept {
-  if (seen_ == places_->size()) return true;
-  while (seen_ < places_->size() && gather_.look((*places_)[seen_].gather) != nullptr) seen_ += 1;
-  if (seen_ < places_->size()) {
+  if (seen_ == notices_->size()) return true;
+  while (seen_ < notices_->size() && gather_.look((*notices_)[seen_].gather) != nullptr) seen_ += 1;
+  if (seen_ < notices_->size()) {
     waiting().found_nothing();
     return false;
   }
@@ -210,8 +210,8 @@ bool WorkerTransport::all_have_gathered() noexcept {
 /// Returns the posts of the workers of this process.
 Transport::Gathered WorkerTransport::gathered_here() const {
   Gathered all;
-  for (const WorkerPlace& place : *places_) {
-    const std::span<const std::byte> bytes = *gather_.look(place.gather);
+  for (const WorkerNotices& each : *notices_) {
+    const std::span<const std::byte> bytes = *gather_.look(each.gather);
     all.first.push_back(all.bytes.size());
     all.bytes.insert(all.bytes.end(), bytes.begin(), bytes.end());
   }
@@ -296,7 +296,7 @@ const Outcome* WorkerTransport::outcome(bool (WorkerTransport::*exchange)(Outcom
     outcome_.post();
     has_posted_ = true;
   }
-  const Outcome* const found = outcome_.look(places_->front().outcome);
+  const Outcome* const found = outcome_.look(notices_->front().outcome);
   found == nullptr ? waiting().found_nothing() : waiting().found_something();
   return found;
 }
@@ -313,7 +313,7 @@ std::vector<Rank> labels_of(const Workers& all, std::span<const Rank> nodes, boo
   const bool by_node = shares_node && !nodes.empty() && std::ranges::is_sorted(nodes);
   std::vector<Rank> labels;
   for (Rank rank = 0; rank < all.rank_count(); ++rank) {
-    const Rank process = all.place(rank).process;
+    const Rank process = all.address(rank).process;
     labels.push_back(all.first(by_node ? nodes[static_cast<std::size_t>(process)] : process));
   }
   return labels;
@@ -340,11 +340,11 @@ std::vector<std::unique_ptr<Transport>> make_shared_transports(const std::shared
   Neighbourhood among = workers_of(*all, outside ? outside->processes().rank() : 0, shares_cores);
   const bool shares_node = node.memory != nullptr;
   const auto labels = outside ? labels_of(*all, outside->processes().node_labels(), shares_node) : std::vector<Rank>();
-  const auto places = std::make_shared<WorkerPlaces>(among.ranks.size());
+  const auto notices = std::make_shared<std::vector<WorkerNotices>>(among.ranks.size());
   std::vector<std::unique_ptr<Transport>> transports;
   const auto relay = outside && !outside->serves_threads() ? std::make_shared<Relay>() : nullptr;
   for (; among.own < among.ranks.size(); ++among.own)
-    transports.push_back(std::make_unique<WorkerTransport>(among, places, all, outside, relay, labels));
+    transports.push_back(std::make_unique<WorkerTransport>(among, notices, all, outside, relay, labels));
   return shares_node ? make_node_transports(std::move(transports), node, relay != nullptr) : std::move(transports);
 }
 

@@ -12,7 +12,7 @@ SharedTransport::SharedTransport(Neighbourhood among, std::vector<Posted*> poste
       waiting_(among_),
       posted_(std::move(posted)),
       own_(*posted_[among_.own]),
-      places_(posted_.size()) {}
+      blocks_(posted_.size()) {}
 
 std::unique_ptr<Endpoint> SharedTransport::prepare_over(std::unique_ptr<Endpoint> inner, std::uint32_t tag,
                                                         std::span<const Bytes> capacities, Ticket tickets) {
@@ -35,11 +35,11 @@ void SharedTransport::post_prepared(bool is_prepared) noexcept {
   PreparedNotice& notice = own_.own();
   notice.is_prepared = is_prepared;
   notice.count = 0;
-  const auto show = [&](std::uint32_t tag, bool is_board, CommonMemory::Place place) {
-    if (notice.count < PreparedNotice::most) notice.shown[notice.count++] = {tag, is_board, place};
+  const auto show = [&](std::uint32_t tag, bool is_board, CommonMemory::BlockId block) {
+    if (notice.count < PreparedNotice::most) notice.shown[notice.count++] = {tag, is_board, block};
   };
-  for (const SharedEndpoint* each : endpoints_) show(each->tag(), false, each->place());
-  for (const WaitingBoard& each : boards_) show(each.tag, true, each.board->place());
+  for (const SharedEndpoint* each : endpoints_) show(each->tag(), false, each->block());
+  for (const WaitingBoard& each : boards_) show(each.tag, true, each.board->block());
   own_.post();
   seen_ = 0;
 }
@@ -60,10 +60,10 @@ bool SharedTransport::all_are_prepared() const noexcept {
 }
 
 /// Finds the blocks that all neighbours prepared under a tag. Returns false if a neighbour has no memory for its block.
-bool SharedTransport::find_places(std::uint32_t tag, bool is_board) noexcept {
+bool SharedTransport::find_blocks(std::uint32_t tag, bool is_board) noexcept {
   for (std::size_t i = 0; i < posted_.size(); ++i) {
-    places_[i] = own_.look(*posted_[i])->place_of(tag, is_board);
-    if (places_[i] == CommonMemory::no_place) return false;
+    blocks_[i] = own_.look(*posted_[i])->block_of(tag, is_board);
+    if (blocks_[i] == CommonMemory::no_block) return false;
   }
   return true;
 }
@@ -71,9 +71,9 @@ bool SharedTransport::find_places(std::uint32_t tag, bool is_board) noexcept {
 void SharedTransport::connect_prepared(bool are_prepared) {
   if (are_prepared) {
     for (SharedEndpoint* each : endpoints_)
-      if (find_places(each->tag(), false)) each->connect(places_);
+      if (find_blocks(each->tag(), false)) each->connect(blocks_);
     for (const WaitingBoard& each : boards_)
-      if (find_places(each.tag, true)) each.board->connect(places_);
+      if (find_blocks(each.tag, true)) each.board->connect(blocks_);
   }
   endpoints_.clear();
   boards_.clear();

@@ -22,16 +22,16 @@ struct PreparedNotice {
   struct PreparedBlock {
     std::uint32_t tag = 0;
     bool is_board = false;
-    CommonMemory::Place place = CommonMemory::no_place;
+    CommonMemory::BlockId block = CommonMemory::no_block;
   };
   bool is_prepared = false;
   std::uint32_t count = 0;
   std::array<PreparedBlock, most> shown = {};
 
-  CommonMemory::Place place_of(std::uint32_t tag, bool is_board) const noexcept {
+  CommonMemory::BlockId block_of(std::uint32_t tag, bool is_board) const noexcept {
     for (std::uint32_t i = 0; i < count; ++i)
-      if (shown[i].tag == tag && shown[i].is_board == is_board) return shown[i].place;
-    return CommonMemory::no_place;
+      if (shown[i].tag == tag && shown[i].is_board == is_board) return shown[i].block;
+    return CommonMemory::no_block;
   }
 };
 
@@ -67,17 +67,17 @@ class SharedTransport : public Transport {
     std::shared_ptr<Board> board;
   };
 
-  bool find_places(std::uint32_t tag, bool is_board) noexcept;
+  bool find_blocks(std::uint32_t tag, bool is_board) noexcept;
 
   Neighbourhood among_;
   Waiting waiting_;
   std::vector<Posted*> posted_;
-  BoardPlace<MachineMemory, PreparedNotice> own_;
+  BoardEnd<MachineMemory, PreparedNotice> own_;
   std::size_t seen_ = 0;                    // number of neighbours that have posted the current notice
   std::vector<SharedEndpoint*> endpoints_;  // endpoints prepared since the last connection
   std::vector<WaitingBoard> boards_;        // boards prepared since the last connection
-  // Places of all neighbours' blocks for the endpoint or board that is being connected.
-  std::vector<CommonMemory::Place> places_;
+  // The blocks of all neighbours for the endpoint or board that is being connected.
+  std::vector<CommonMemory::BlockId> blocks_;
 };
 
 }  // namespace steadfold::transport

@@ -166,35 +166,35 @@ class Torus final : public Topology {
 
   double arrival(Rank source, Rank target, double start, Bytes bytes) override {
     const double duration = link_.duration(bytes);
-    Count place = static_cast<Count>(source);
+    Count position = static_cast<Count>(source);
     Count stride = 1;  // difference of the ranks of two neighbours along this side
     double time = start;
     for (std::size_t side = 0; side < sides_.size(); stride *= sides_[side++]) {
       const Count length = sides_[side];
-      const Count from = place / stride % length;
+      const Count from = position / stride % length;
       const Count to = static_cast<Count>(target) / stride % length;
       const Count way = from < to ? to - from : from - to;  // way that does not cross the ends
       const bool climbs = (from < to) == (2 * way <= length);
       for (Count left = std::min(way, length - way); left > 0; --left) {
-        const Count next = climbs ? after(place, stride, length) : before(place, stride, length);
-        if (place != static_cast<Count>(source)) time += hop_;
-        time = link(climbs ? place : next, side, climbs).serve(start, time, duration);
-        place = next;
+        const Count next = climbs ? after(position, stride, length) : before(position, stride, length);
+        if (position != static_cast<Count>(source)) time += hop_;
+        time = link(climbs ? position : next, side, climbs).serve(start, time, duration);
+        position = next;
       }
     }
     return time + link_.latency;
   }
 
  private:
-  static Count after(Count place, Count stride, Count length) {
-    const Count at = place / stride % length;
-    return at + 1 < length ? place + stride : place - at * stride;
+  static Count after(Count position, Count stride, Count length) {
+    const Count at = position / stride % length;
+    return at + 1 < length ? position + stride : position - at * stride;
   }
-  static Count before(Count place, Count stride, Count length) {
-    const Count at = place / stride % length;
-    return at > 0 ? place - stride : place + (length - 1) * stride;
+  static Count before(Count position, Count stride, Count length) {
+    const Count at = position / stride % length;
+    return at > 0 ? position - stride : position + (length - 1) * stride;
   }
-  /// Returns the link from a place to the next place, or back; makes it at its first use.
+  /// Returns the link from a position to the next position, or back; makes it at its first use.
   Link& link(Count lower, std::size_t side, bool climbs) {
     const Count number = (lower * sides_.size() + side) * 2 + (climbs || half_duplex_ ? 0 : 1);
     if (number >= links_.size()) links_.resize(number + 1);

@@ -1,4 +1,4 @@
-// Ranks of a node reduce together, without messages, through memory that they share. And what a program has under way
+// Ranks of a node reduce over a board, without messages. And what a program has under way
 // besides goes on while a rank waits there.
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -13,36 +13,36 @@
 namespace steadfold::tests::board_reduction_test {
 namespace {
 
-class TogetherTest : public InWorld {};
+class BoardReductionTest : public InWorld {};
 
-TEST_F(TogetherTest, VectorsHaveTheBitsOfReferences) {
+TEST_F(BoardReductionTest, VectorsHaveTheBitsOfReferences) {
   constexpr std::size_t widths[] = {1, 9, 70001, 8, 255, 4095, 65536, 140001};  // a piece has 512 KiB
   test::vectors_have_the_bits_of_references(here, std::span(widths).first(test::sanitized   ? 3
                                                                           : world.size <= 4 ? 8
                                                                                             : 6));
 }
 
-TEST_F(TogetherTest, ExactSumsOfHostileTerms) {
+TEST_F(BoardReductionTest, ExactSumsOfHostileTerms) {
   test::exact_sums_of_hostile_terms<double>(here);
   test::exact_sums_of_hostile_terms<float>(here);
 }
 
-TEST_F(TogetherTest, UserOperators) {
+TEST_F(BoardReductionTest, UserOperators) {
   test::vectors_of_user_operators(here);
   test::rows_of_an_operator_that_does_not_commute(here);
 }
-TEST_F(TogetherTest, RowsHaveTheBitsOfReferences) { test::rows_have_the_bits_of_references(here); }
-TEST_F(TogetherTest, RowsDealtOneByOne) { test::rows_dealt_one_by_one(here); }
+TEST_F(BoardReductionTest, RowsHaveTheBitsOfReferences) { test::rows_have_the_bits_of_references(here); }
+TEST_F(BoardReductionTest, RowsDealtOneByOne) { test::rows_dealt_one_by_one(here); }
 
-TEST_F(TogetherTest, ResultsOfAnotherSize) {
+TEST_F(BoardReductionTest, ResultsOfAnotherSize) {
   for (const std::size_t columns : {1u, 50u, 5000u, 70000u}) test::results_of_another_size(here, columns);
 }
 
-TEST_F(TogetherTest, SomeStayAndSomeDoNot) {
+TEST_F(BoardReductionTest, SomeStayAndSomeDoNot) {
   for (const std::size_t columns : {900u, 70000u}) test::some_stay_and_some_do_not(here, columns);
 }
 
-TEST_F(TogetherTest, DataThatCannotBeUsed) {
+TEST_F(BoardReductionTest, DataThatCannotBeUsed) {
   for (const std::size_t columns : {1u, 100u, 70000u}) test::data_that_cannot_be_used(here, columns);
 }
 
@@ -88,7 +88,7 @@ void compare_in_place(const test::Here<MPI_Comm>& here, const auto& op, const Me
   EXPECT_EQ(test::bytes_of<T>(both), test::bytes_of<T>(due)) << "other memory, seed " << seed;
 }
 
-TEST_F(TogetherTest, MemoryOfTheLibraryIsUsedInPlace) {
+TEST_F(BoardReductionTest, MemoryOfTheLibraryIsUsedInPlace) {
   if (world.size == 1) return;  // it reduces its own row
   std::uint64_t seed = 7000 + 10 * static_cast<std::uint64_t>(world.size);
   for (const std::size_t columns : {1000u, 4095u, 40001u, 200000u}) {
@@ -101,7 +101,7 @@ TEST_F(TogetherTest, MemoryOfTheLibraryIsUsedInPlace) {
 }
 
 /// One-shot calls, and containers.
-TEST_F(TogetherTest, ContainersInMemoryOfTheLibrary) {
+TEST_F(BoardReductionTest, ContainersInMemoryOfTheLibrary) {
   std::vector<double, sf::Allocator<double>> x(50000);
   for (int call = 0; call < 4; ++call) {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0 / static_cast<double>(i + here.index() + 1);
@@ -115,7 +115,7 @@ TEST_F(TogetherTest, ContainersInMemoryOfTheLibrary) {
 
 /// The next rank comes to the sum only after it has received a message that this one has started, and whose end needs
 /// this one's library to make progress.
-TEST_F(TogetherTest, MessagesOfTheProgramGoOnMeanwhile) {
+TEST_F(BoardReductionTest, MessagesOfTheProgramGoOnMeanwhile) {
   const std::vector<char> sent(3 << 20, 'x');
   std::vector<char> received(sent.size());
   const int right = (world.rank + 1) % world.size;

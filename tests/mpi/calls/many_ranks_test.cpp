@@ -1,5 +1,5 @@
-// More ranks on a node than have a core, as on nodes of many cores: they reduce together, without messages, each its
-// share of columns that may be fewer than ranks. The bits of messages, of one-shot calls, and of a reference.
+// More ranks on a node than have a core, as on nodes of many cores: they reduce over a board, without messages, each
+// its share of columns that may be fewer than ranks. The bits of messages, of one-shot calls, and of a reference.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -14,7 +14,7 @@ void compare(const test::Here<MPI_Comm>& here, const Method& method, std::size_t
   const auto row = test::row_of<T>(here, columns, seed);
   auto plan = Plan<T>::of_vectors(sf::plus, columns, here.comm, {.method = method});
   auto by_messages = Plan<T>::of_vectors(sf::plus, columns, here.comm, {.method = method, .schedule = "binomial"});
-  EXPECT_TRUE(test::says_together(plan.describe()));
+  EXPECT_TRUE(test::says_on_board(plan.describe()));
   std::vector<T> due(columns), result(columns);
   by_messages.run(row, due);
   for (int run = 0; run < 3; ++run) {

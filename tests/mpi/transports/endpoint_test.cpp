@@ -46,7 +46,7 @@ class EndpointTest : public testing::TestWithParam<Way> {
   }
   void over_window(std::unique_ptr<MpiTransport> messages, Reads reads) {
     const RmaSettings settings = {.reads = reads};
-    window_ = make_window(messages->comm(), settings.pool, settings.reads);
+    window_ = make_window(messages->comm(), settings.window_bytes, settings.reads);
     world_ = std::make_unique<RmaTransport>(std::move(messages), window_, settings);
   }
   void over_nodes(std::unique_ptr<MpiTransport> messages, int node_number) {

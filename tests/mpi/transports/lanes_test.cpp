@@ -28,7 +28,7 @@ class LaneTest : public testing::Test {
     if (tests::Ranks().size > 1) GTEST_SKIP() << "of one rank";
   }
   void make(const RmaSettings& settings, const std::vector<Bytes>& capacities) {
-    window = make_window(MPI_COMM_SELF, settings.pool, settings.reads);
+    window = make_window(MPI_COMM_SELF, settings.window_bytes, settings.reads);
     lanes = std::make_unique<Lanes>(window, 0, 1, capacities, settings);
     lanes->learn(0, lanes->notice(1));
     lanes->connect(0);
@@ -170,8 +170,8 @@ class RmaTest : public testing::Test {
     auto messages = std::make_unique<MpiTransport>(MPI_COMM_WORLD);
     words_of_an_end = static_cast<std::uint64_t>(messages->rank_count()) * (1 + Lanes::mailboxes * 26);
     words_of_all = 12 * words_of_an_end;
-    const RmaSettings settings = {.pool = words_of_all * sizeof(Word)};
-    window = make_window(messages->comm(), settings.pool, settings.reads);
+    const RmaSettings settings = {.window_bytes = words_of_all * sizeof(Word)};
+    window = make_window(messages->comm(), settings.window_bytes, settings.reads);
     world = std::make_unique<RmaTransport>(std::move(messages), window, settings);
   }
   void TearDown() override {
