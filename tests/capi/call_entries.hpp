@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -85,8 +86,8 @@ inline constexpr std::span<const CallEntry> group_entries = std::span(all_call_e
 
 /// Asks all functions that take arrays, as the elements of a call or for an accumulator, and calls check(name, status)
 /// with what each came to. None but the calls may keep anything of the arrays.
-template <class Check>
-void ask_all(sf_operation operation, const sf_arrays* arrays, sf_group* group, const Check& check) {
+inline void ask_all(sf_operation operation, const sf_arrays* arrays, sf_group* group,
+                    const std::function<void(const std::string& name, sf_status status)>& check) {
   sf_call call = sf_call_default();
   call.operation = operation;
   call.arrays = arrays;
@@ -131,8 +132,7 @@ inline void expect_usable(sf_group* group) {
 }
 
 /// Runs body(group) on a group of one rank, of both kinds.
-template <class Body>
-void on_one_rank(const Body& body) {
+inline void on_one_rank(const std::function<void(sf_group* group)>& body) {
   on_groups(1, 1, [&](const Group& group) { body(group.handle()); });
 }
 

@@ -1,6 +1,7 @@
 // Groups whose ranks are threads of this process, made as the layers over MPI make them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 
@@ -36,11 +37,10 @@ class OwnGroup {
 };
 
 /// Runs body(group) on every rank at once: of a simulated network, then of a team.
-template <class Body>
-void on_groups(int rank_count, std::uint64_t seed, const Body& body) {
+inline void on_groups(int rank_count, std::uint64_t seed, const std::function<void(const Group& group)>& body) {
   on_threads(rank_count, seed, [&](std::unique_ptr<transport::Transport> transport) {
     const OwnGroup group(std::move(transport));
-    body(static_cast<Group>(group));
+    body(group);
   });
   on_team(rank_count, [&](const Team::Member& member) { body(member.group()); });
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <future>
 #include <vector>
 
@@ -14,9 +15,12 @@ namespace steadfold::test {
 /// Which thread uses worker 0: a new thread, as for all other workers, or the calling thread.
 enum class First : bool { elsewhere, here };
 
+/// What a test runs for every worker. As a template, on_members would compile std::async again for each test, which
+/// took half of the compile time of test_capi.
+using OfMember = std::function<void(const Team::Member& member)>;
+
 /// Runs body(member) for every worker at once.
-template <class Body>
-void on_members(const Team& team, const Body& body, First first = First::elsewhere) {
+inline void on_members(const Team& team, const OfMember& body, First first = First::elsewhere) {
   std::vector<std::future<void>> workers;
   for (int w = first == First::here ? 1 : 0; w < team.size(); ++w)
     workers.push_back(std::async(std::launch::async, [&team, &body, w] { body(team[w]); }));
@@ -30,9 +34,6 @@ void on_members(const Team& team, const Body& body, First first = First::elsewhe
   for (auto& worker : workers) worker.get();
 }
 
-template <class Body>
-void on_team(int workers, const Body& body) {
-  on_members(Team(workers), body);
-}
+inline void on_team(int workers, const OfMember& body) { on_members(Team(workers), body); }
 
 }  // namespace steadfold::test

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -146,9 +147,9 @@ class ThreadTransport final : public transport::Transport {
   Idling idling_;
 };
 
-/// Runs body(transport) on every rank at once.
-template <class Body>
-void on_threads(order::Rank rank_count, std::uint64_t seed, const Body& body) {
+/// Runs body(transport) on every rank at once. No template, so that std::async is compiled once.
+inline void on_threads(order::Rank rank_count, std::uint64_t seed,
+                       const std::function<void(std::unique_ptr<transport::Transport> transport)>& body) {
   const auto meeting = std::make_shared<Meeting>(rank_count, seed);
   std::vector<std::future<void>> ranks;
   for (order::Rank rank = 0; rank < rank_count; ++rank) {
