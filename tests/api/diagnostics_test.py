@@ -14,13 +14,14 @@ INCLUDE = Path(__file__).resolve().parents[2] / "include"
 MPI = [("-isystem", directory) for directory in os.environ["STEADFOLD_MPI_INCLUDES"].split(":") if directory]
 FLAGS = ["-fsyntax-only", "-I", INCLUDE, *[word for pair in MPI for word in pair],
          "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
-# That of the build, and others that are there; for a second MPI library, whose handles alone are others, the first.
+# That of the build, and others that are there. For a second MPI library, whose handles alone are others: the first
+# compiler and C++20, since both standards see the same tokens.
 OTHERS = ("g++-12", "clang++-16") if os.environ["STEADFOLD_OTHER_COMPILERS"] == "1" else ()
 COMPILERS = list(dict.fromkeys(os.path.realpath(found) for name in (os.environ["STEADFOLD_CXX"], *OTHERS)
                                if (found := shutil.which(name))))
 MOST_LINES = 30  # of what a compiler says of one call
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wold-style-cast"]
-STANDARDS = ["c++17", "c++20"]
+STANDARDS = ["c++17", "c++20"] if OTHERS else ["c++20"]
 
 OPENING = """
 #include <steadfold/accumulator.hpp>

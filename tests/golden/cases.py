@@ -1,4 +1,6 @@
 """Every combination of operation, type, result, method and data whose bits docs/guarantees.md promises, as records."""
+from functools import cache
+
 from data import COMPLEX, INTEGERS, element, selected
 from formats import (CANONICAL_NAN, DOUBLE, FORMATS, INFINITE, NAN, compare, decode, encode, minus, product, quotient,
                      quotient_of_numbers, root, root_of_quotient, rounded, size)
@@ -66,6 +68,15 @@ LARGE = [
 LARGEST = [("sum", "f64", "wide", 100003), ("sum", "f32", "near", 100003)]
 
 
+@cache
+def number(type, family, row, column, second):
+    """An element as a number or a pair of numbers; as bits, if it is an integer."""
+    bits = element(type, family, row, column, second)
+    if type in COMPLEX:
+        return tuple(decode(FORMATS[COMPLEX[type]], part) for part in bits)
+    return decode(FORMATS[type], bits) if type in FORMATS else bits
+
+
 class Vector:
     """The elements of a data set, column by column, as numbers."""
 
@@ -73,11 +84,7 @@ class Vector:
         self.type, self.family, self.rows, self.columns = type, family, rows, columns
 
     def column(self, column, second=False):
-        bits = [element(self.type, self.family, row, column, second) for row in range(self.rows)]
-        if self.type in COMPLEX:
-            f = FORMATS[COMPLEX[self.type]]
-            return [tuple(decode(f, part) for part in x) for x in bits]
-        return [decode(FORMATS[self.type], x) for x in bits] if self.type in FORMATS else bits
+        return [number(self.type, self.family, row, column, second) for row in range(self.rows)]
 
 
 def part_of(type):

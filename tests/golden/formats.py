@@ -4,6 +4,7 @@ A number is a triple (negative, m, e): m 2^e with its sign; zeros have m = 0; IN
 Every operation rounds once, to nearest, ties to even; subnormals are kept, overflow is infinite.
 """
 from collections import namedtuple
+from functools import cache
 from math import isqrt
 
 INFINITE, NAN = -1, -2
@@ -35,10 +36,12 @@ def mantissa_bits(f):
     return f.digits - 1
 
 
+@cache
 def size(f):
     return 1 + f.exponent_bits + mantissa_bits(f) + f.integer_bit
 
 
+@cache
 def lowest_exponent(f):
     """The exponent of the last bit of subnormals."""
     return 1 - bias(f) - mantissa_bits(f)
