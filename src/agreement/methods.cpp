@@ -187,11 +187,11 @@ std::string rounding_once(const Description& description) {
   Type type = description.type;
   if (conversion) type = conversion->type;
   if (!is_double_or_float(type)) return "";
-  std::string names;
+  std::string listed;
   for (const MethodRow& each : all_methods)
     if (each.rounds_once && arithmetic::row_of(description.operation).is_served_by(each.method))
-      names.append(names.empty() ? "" : " or ").append(each.merging.method);
-  return names;
+      listed.append(listed.empty() ? "" : " or ").append(each.merging.method);
+  return listed;
 }
 
 std::string_view name_of(Method method) noexcept {

@@ -42,7 +42,7 @@ std::string fault_of(const ParameterRow& row, std::uint64_t value) {
   if (!row.names.empty())
     return std::string(row.name) + " " + given + " is unknown (the last value is " + std::to_string(row.most) +
            "), begin with sf_call_init";
-  return given + " " + std::string(row.name) + " (method " + std::string(name_of(row.method)) + " takes " +
+  return given + " " + std::string(row.name) + " (method " + std::string(agreement::name_of(row.method)) + " takes " +
          std::to_string(row.least) + " to " + std::to_string(row.most) +
          "), give one of these numbers, or 0 for the default, " + std::to_string(row.by_default);
 }

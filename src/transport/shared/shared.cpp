@@ -101,6 +101,7 @@ class WorkerTransport final : public SharedTransport {
  private:
   static std::vector<Posted*> prepared_of(std::vector<WorkerNotices>& notices) {
     std::vector<Posted*> all;
+    all.reserve(notices.size());
     for (WorkerNotices& each : notices) all.push_back(&each.prepared);
     return all;
   }
