@@ -333,7 +333,7 @@ void Memory::grow(std::size_t bytes) {
 std::string text_of(Treatment treatment, sf_method method) {
   switch (treatment) {
     case Treatment::by_method:
-      // All methods but `tree` and `plain`, which passes calls on, round once.
+      // `plain` passes calls on, `tree` combines in rank order, and all other methods round once.
       if (method == SF_TREE) return "rank order, method tree";
       return std::string("rounded once, ") + sf_list_name(SF_LIST_METHODS, method);
     case Treatment::by_library: return "rank order, method tree, with the MPI library's operator";

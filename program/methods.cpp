@@ -8,8 +8,8 @@
 
 #include "agreement/methods.hpp"
 #include "agreement/parameters.hpp"
+#include "program/doctor/method_text.hpp"
 #include "program/job.hpp"
-#include "program/method_text.hpp"
 
 namespace steadfold::command {
 
@@ -79,7 +79,7 @@ std::string method_help() {
 std::vector<std::string> built_methods() {
   return names_of([](const MethodRow&) { return true; });
 }
-std::vector<std::string> methods_with_the_same_bits() {
+std::vector<std::string> methods_promising_the_same_bits() {
   return names_of([](const MethodRow& row) { return row.merging.is_associative; });
 }
 std::vector<std::string> methods_rounding_once() {

@@ -19,7 +19,7 @@ std::string method_help();
 
 /// Return the names of all methods, and of the methods with a property (see agreement::MethodRow).
 std::vector<std::string> built_methods();
-std::vector<std::string> methods_with_the_same_bits();
+std::vector<std::string> methods_promising_the_same_bits();
 std::vector<std::string> methods_rounding_once();
 
 /// Returns a method's name without its parameters.

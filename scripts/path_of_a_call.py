@@ -39,6 +39,7 @@ int main(int count, char** words) {
   if (rank == 0) {
     __llvm_profile_set_filename(words[3]);
     __llvm_profile_write_file();
+    __llvm_profile_set_filename("/dev/null");  // the end of the program writes again
   }
   MPI_Finalize();
   return result > 0 ? 0 : 1;
@@ -79,18 +80,19 @@ PROPERTIES = """
 
 
 def members(body):
-    """The data members of a type, except pointers and references: (type, name)."""
-    return re.findall(r"^  (?:const )?([\w:<>, ]+?) (\w+?)_?(?: = [^;]*|\{[^;]*)?;", body, re.M)
+    """The data members of a type, except static ones, pointers and references: (type, name)."""
+    return re.findall(r"^  (?!static )(?:const )?([\w:<>, ]+?) (\w+?)_?(?: = [^;]*|\{[^;]*)?;", body, re.M)
 
 
 def forms(files):
-    """The types of these files that have at least five of the properties of a call, or a member of a type that has."""
+    """The types of these files, except types inside a class, that have at least five of the properties of a call, or a
+    member of a type that has."""
     found = {}
     for path in files:
-        for name, body in re.findall(r"^(?:typedef )?(?:struct|class) (\w+)[^;{]*\{\n(.*?)^\}", (ROOT / path).read_text(), re.S | re.M):
-            found[f"{path}: {name}"] = members(body)
+        for name, body in re.findall(r"^(?:typedef )?(?:struct|class) ((?:\w+::)*\w+)[^;{]*\{\n(.*?)^\}", (ROOT / path).read_text(), re.S | re.M):
+            found.setdefault(f"{path}: {name}", []).extend(members(body))
     described = {form for form, own in found.items() if len({name for _, name in own} & set(PROPERTIES)) >= 5}
-    names = {form.split()[-1] for form in described}
+    names = {form.split()[-1].split("::")[-1] for form in described}
     holders = {form for form, own in found.items() if any(set(re.findall(r"\w+", kind)) & names for kind, _ in own)}
     return sorted(described | holders)
 

@@ -99,7 +99,7 @@ void BenchOptions::add_to(CLI::App& app) {
   app.add_option("--methods", methods,
                  fmt::format("allreduce, auto, splitphase, shared, teams, reduce: {}; fields: {}; interpose: one of {}",
                              fmt::join(built_methods(), ", "), fmt::join(methods_rounding_once(), ", "),
-                             fmt::join(methods_with_the_same_bits(), ", ")))
+                             fmt::join(methods_promising_the_same_bits(), ", ")))
       ->delimiter(',');
   app.add_option("--schedules", schedules,
                  "allreduce, splitphase, shared, teams, reduce: names that `steadfold schedules` lists, with "

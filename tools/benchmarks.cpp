@@ -56,9 +56,10 @@ bench::Measurement allreduce(const BenchOptions& options, const Job& job) {
 }
 
 bench::Measurement choices(const BenchOptions& options, const Job& job) {
-  bench::AllreduceOptions choice = asked_in_place_of(
-      {.counts = {1, 255, 1000, 10000, 100000, 1000000}, .methods = methods_with_the_same_bits(), .is_choice = true},
-      options);
+  bench::AllreduceOptions choice = asked_in_place_of({.counts = {1, 255, 1000, 10000, 100000, 1000000},
+                                                      .methods = methods_promising_the_same_bits(),
+                                                      .is_choice = true},
+                                                     options);
   const auto named = std::ranges::find(choice.schedules, "auto");
   if (!choice.schedules.empty() && named == choice.schedules.end()) choice.schedules.emplace_back("auto");
   return bench::allreduce(choice, job);
@@ -91,7 +92,7 @@ bench::Measurement reduce(const BenchOptions& options, const Job& job) {
 std::string interposed_method(const BenchOptions& options) {
   if (options.methods.empty()) return "tree";
   if (options.methods.size() > 1 || !promises_the_same_bits(options.methods.front())) {
-    const std::vector<std::string> names = methods_with_the_same_bits();
+    const std::vector<std::string> names = methods_promising_the_same_bits();
     throw Failure(fmt::format(
         "bench interpose measures one method (an environment variable of the job sets the method), give --methods {} "
         "or --methods {}",

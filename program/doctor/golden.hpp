@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -215,6 +216,7 @@ inline Method method_of(const std::string& name) {
   const std::string word = name.substr(0, name.find_first_of("0123456789"));
   const auto* const row = std::find_if(std::begin(detail::named_methods), std::end(detail::named_methods),
                                        [&](const detail::NamedMethod& each) { return each.name == word; });
+  if (row == std::end(detail::named_methods)) throw std::out_of_range("no method is called " + name);
   return {name, row->method, word == name ? 0 : static_cast<std::uint32_t>(name.back() - '0')};
 }
 

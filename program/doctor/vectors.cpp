@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include "program/doctor/method_text.hpp"
 #include "program/doctor/rows.hpp"
-#include "program/method_text.hpp"
 
 namespace steadfold {
 namespace {
@@ -31,9 +32,14 @@ golden::Shape shape_named(const std::string& type) {
 void set_method(sf_call& call, const std::string& text) {
   const auto [name, parameters] = split_method(text);
   bool is_known = sf_call_set(&call, "method", name.c_str()) == SF_OK && call.method != SF_AUTOMATIC;
-  for (const std::string& each : parameters) is_known = is_known && !set_parameter(call, each).empty();
+  std::set<std::string> given;
+  for (const std::string& each : parameters) {
+    const std::string parameter = set_parameter(call, each);
+    is_known = is_known && !parameter.empty() && given.insert(parameter).second;
+  }
   if (!is_known)
-    refuse("vectors of the method '" + text + "' cannot be checked", "no method has this name and these parameters");
+    refuse("vectors of the method '" + text + "' cannot be checked",
+           "no method has this name and these parameters, each given once");
 }
 
 /// Appends the element, or the result, whose bits a text has.

@@ -8,6 +8,7 @@ namespace {
 
 /// Resolves the grid, and lists this rank's rows of it.
 void place_on_grid(Call& call, HeldArguments& arguments, Rank rank, Rank rank_count) {
+  // The grid of a held call is in `arguments` already. `resolved` returns a copy.
   const order::Grid& grid = arguments.grid.emplace(call.grid->resolved(rank_count));
   call.grid = &grid;
   if (call.element_count == arithmetic::unknown_count) call.element_count = grid.element_count();

@@ -1,5 +1,5 @@
 // Memory for the arguments to which a call points, so that the call can outlive its caller's arguments, and can have
-// defaults that no caller gave. Cost: copying a call whose caller waits for the end copies no lists.
+// defaults that no caller gave. Cost: `hold` copies lists. A call whose caller waits for the end is not held.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace steadfold::agreement {
 
-/// A call that points to this memory is valid as long as the memory, which must not move. Memory that earlier calls
-/// needed is kept.
+/// The memory must outlive every call that points to it, and must not move. It keeps the capacity that earlier calls
+/// needed.
 struct HeldArguments {
   std::vector<order::Interval> intervals;
   std::vector<Count> blocks;

@@ -21,8 +21,8 @@ namespace steadfold::capi {
 agreement::Failure no_call();
 
 /// Converts a call over `ranks` ranks to the library's type. `arguments` is empty memory for the array and the grid to
-/// which the call will point. Throws Failure if the pointer is null, or if a field has a number that is not an
-/// enumerator.
+/// which the call will point; it also points to the caller's lists and texts. Throws Failure if the pointer is null, or
+/// if a field has a number that is not an enumerator.
 agreement::Call converted_call(const sf_call* call, agreement::HeldArguments& arguments, int32_t ranks = 1);
 /// Converts several calls. Adds memory for every call to `arguments`. Throws as `converted_call` does.
 std::vector<agreement::Call> converted_calls(const sf_call* calls, size_t count,

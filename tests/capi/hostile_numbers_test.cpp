@@ -48,6 +48,7 @@ struct Enumeration {
   void (*set)(sf_call& call, unsigned value);
 };
 constexpr unsigned last_method = std::size(detail::named_methods);  // SF_AUTOMATIC, which is 0, is not one of them
+static_assert(last_method == SF_BINNED);
 constexpr Enumeration enumerations[] = {{"operation", SF_SAMPLE_COVARIANCE, set<&sf_call::operation>},
                                         {"method", last_method, set<&sf_call::method>},
                                         {"type", SF_FLOAT128, set<&sf_call::type>},

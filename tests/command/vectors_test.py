@@ -141,6 +141,8 @@ class Vectors(CommandTest):
             (("vectors", 0, "bits"), {"tree:lanes=2x": "0"}, "2x"),
             (("vectors", 0, "bits"), {"tree:lanes=2000": bits(1.0)}, "2000"),
             (("vectors", 0, "bits"), {"quick": bits(1.0)}, "quick"),
+            (("vectors", 0, "bits"), {"exact:bins=3": bits(1.0)}, "exact:bins=3"),
+            (("vectors", 0, "bits"), {"binned:bins=2:bins=3": bits(1.0)}, "each given once"),
             (("vectors", 2, "bits"), {"tree": bits(1.0)}, "tree"),
             (("vectors", 3, "initial"), "00", "00"),
         ]

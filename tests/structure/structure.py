@@ -63,6 +63,7 @@ FORMS = {
     "held_arguments.hpp: HeldArguments": "the memory to which a call points",
     "core.cpp: LastCall": "the last call of a thread, for a call that repeats it",
     "prediction.hpp: Scenario": "a call whose time is predicted",
+    "local.cpp: LocalReducer::WideRowsReducer": "the description of the last call of wide rows",
     "shape.hpp: Shape": "what calls of one description share",
     "started_call.hpp: StartedCall": "a call under way",
 }
