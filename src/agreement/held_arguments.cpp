@@ -7,7 +7,7 @@ namespace steadfold::agreement {
 namespace {
 
 /// Resolves the grid, and lists this rank's rows of it.
-void place_on_grid(Call& call, HeldArguments& arguments, Rank rank, Rank rank_count) {
+void resolve_grid(Call& call, HeldArguments& arguments, Rank rank, Rank rank_count) {
   // The grid of a held call is in `arguments` already. `resolved` returns a copy.
   const order::Grid& grid = arguments.grid.emplace(call.grid->resolved(rank_count));
   call.grid = &grid;
@@ -49,7 +49,7 @@ void fill_defaults(Call& call, HeldArguments& arguments, Rank rank, Rank rank_co
     if (call.element_count == arithmetic::unknown_count) call.element_count = ranks;
   }
   if (call.layout == LayoutKind::grid && call.grid != nullptr && !call.grid->fault(rank_count))
-    place_on_grid(call, arguments, rank, rank_count);
+    resolve_grid(call, arguments, rank, rank_count);
   call.intervals = arguments.intervals;
 }
 

@@ -84,7 +84,7 @@ void ResolvedSteps::find_ways_to_result(const Slots& slots, const ApartPayload& 
   std::vector<bool> lifts_first(program_->segments(), true);
   std::vector<bool> is_lifted(program_->segments(), false);
   std::vector<const Step*> next(slot_count, nullptr);  // by index: the next step that uses the slot
-  // By index: whether a finish that writes to the result is the slot's last reader.
+  // For each slot, by its index: whether its last reader is a finish that writes to the result.
   std::vector<bool> is_finished(slot_count, false);
   std::vector<bool> is_copied(slot_count, false);
   for (std::size_t i = steps.size(); i-- > 0;) {
@@ -121,7 +121,7 @@ void ResolvedSteps::find_ways_to_result(const Slots& slots, const ApartPayload& 
 void ResolvedSteps::prepare_merges(Payload& payload) {
   const auto steps = program_->steps();
   const std::vector<bool> finishes = find_finishes_of_merges(*program_);
-  // By index: the rows that the slot's contents cover.
+  // For each slot, by its index: the rows that its contents cover.
   std::vector<const Covers*> covers(program_->slots().size(), nullptr);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];

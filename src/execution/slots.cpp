@@ -29,7 +29,7 @@ std::vector<Brought> brought_together(const Program& program) {
   std::vector<Brought> all;
   if (program.waves().empty()) return all;
   constexpr std::size_t none = ~std::size_t{0};
-  // By index: the rows that the slot's contents cover.
+  // For each slot, by its index: the rows that its contents cover.
   std::vector<const Covers*> covers(program.slots().size(), nullptr);
   std::vector<std::size_t> open(program.segments(), none);  // by segment: index into `all` as long as a wave continues
   for (const Step& step : program.steps()) {

@@ -1,4 +1,4 @@
-// A collective call under way: its arguments, its progress and its outcome. Cost: 4 KiB of memory, which the next call
+// A collective call under way: its arguments, its progress and its outcome. Cost: 5 KiB of memory, which the next call
 // uses again.
 #pragma once
 

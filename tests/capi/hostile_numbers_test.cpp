@@ -9,12 +9,10 @@
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
-#include <iterator>
 #include <random>
 #include <string>
 
 #include "capi/call_entries.hpp"
-#include "steadfold/operations.hpp"
 #include "support/allocations.hpp"
 #include "support/fenced.hpp"
 #include "support/in_a_process.hpp"
@@ -47,10 +45,8 @@ struct Enumeration {
   unsigned last;
   void (*set)(sf_call& call, unsigned value);
 };
-constexpr unsigned last_method = std::size(detail::named_methods);  // SF_AUTOMATIC, which is 0, is not one of them
-static_assert(last_method == SF_BINNED);
 constexpr Enumeration enumerations[] = {{"operation", SF_SAMPLE_COVARIANCE, set<&sf_call::operation>},
-                                        {"method", last_method, set<&sf_call::method>},
+                                        {"method", SF_BINNED, set<&sf_call::method>},
                                         {"type", SF_FLOAT128, set<&sf_call::type>},
                                         {"result type", SF_FLOAT128, set<&sf_call::result_type>},
                                         {"layout", SF_GRID, set<&sf_call::layout>},
@@ -510,7 +506,7 @@ constexpr void (*changes[])(Draw&, Drawn&) = {
     draw_blocks,
     draw_arrays,
     [](Draw& draw, Drawn& to) { draw.enumerator(to.call.operation, SF_SAMPLE_COVARIANCE); },
-    [](Draw& draw, Drawn& to) { draw.enumerator(to.call.method, last_method); },
+    [](Draw& draw, Drawn& to) { draw.enumerator(to.call.method, SF_BINNED); },
     [](Draw& draw, Drawn& to) { draw.enumerator(to.call.type, SF_FLOAT128); },
     [](Draw& draw, Drawn& to) { draw.enumerator(to.call.result_type, SF_FLOAT128); },
     [](Draw& draw, Drawn& to) { draw.enumerator(to.call.layout, SF_GRID); },

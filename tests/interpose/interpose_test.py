@@ -594,7 +594,7 @@ class Interposed(unittest.TestCase):
                     break
             self.assertEqual(ran.stderr.count(text), 1)
 
-        refused("STEADFOLD_INTERPOSE_METHOD cannot be 'best' (the value is unknown), set it to tree, exact, ", METHOD="best")
+        refused("STEADFOLD_INTERPOSE_METHOD cannot be 'best' (the value is unknown), set it to tree, exact, binned or plain", METHOD="best")
         refused("STEADFOLD_INTERPOSE_DIAGNOSE cannot be 'yes'", DIAGNOSE="yes")
         refused("STEADFOLD_INTERPOSE_REPORT cannot be '0' (the value is unknown), set it to 1 for a table", REPORT="0")
         refused("STEADFOLD_INTERPOSE_RECORD is empty", RECORD="")
