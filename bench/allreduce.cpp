@@ -34,8 +34,8 @@ Operator operator_named(const std::string& name) {
 /// Says why the schedule cannot serve the method, operator and type; `nullopt` if it can.
 std::optional<std::string> refusal(const Operator& op, const std::string& type, const std::string& method,
                                    const std::string& schedule) {
-  const agreement::MethodRow& row = command::row_named(method);
-  if (row.rounds_once && (op.user || op.wanted != Wanted::sum || type == "i32"))
+  const agreement::MethodProperties& properties = command::properties_named(method);
+  if (properties.rounds_once && (op.user || op.wanted != Wanted::sum || type == "i32"))
     return method + " has no operator " + std::string(op.name) + " of " + type +
            " (the method makes only sums of f64 and f32), use tree or plain";
   if (schedule == "auto" || schedule == "mpich") return std::nullopt;
@@ -45,13 +45,13 @@ std::optional<std::string> refusal(const Operator& op, const std::string& type, 
                            schedule::OperatorKind::commutative);
 }
 
-/// Returns `auto`, then either every row of the registry (`auto` chooses among them) or every name under which a row is
-/// measured.
+/// Returns `auto`, then either every algorithm of the registry (`auto` chooses among them) or every name under which an
+/// algorithm is measured.
 std::vector<std::string> all_schedules(bool with_ports) {
   std::vector<std::string> names = {"auto"};
-  for (const auto& row : schedule::registry()) {
-    const std::vector tried =
-        with_ports ? agreement::names_to_try(row, rank_count_of_world()) : std::vector{std::string(row.name)};
+  for (const auto& algorithm : schedule::registry()) {
+    const std::vector tried = with_ports ? agreement::names_to_try(algorithm, rank_count_of_world())
+                                         : std::vector{std::string(algorithm.name)};
     names.insert(names.end(), tried.begin(), tried.end());
   }
   return names;

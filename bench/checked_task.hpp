@@ -127,7 +127,7 @@ inline bool same_on_all_ranks(const sf_call& call, const std::string& schedule) 
   const agreement::Description described = agreement::describe(capi::converted_call(&call, arguments));
   if (agreement::merging_of(described).is_associative) return true;
   const schedule::Spec spec = schedule::parse(schedule);
-  return schedule::same_on_all_ranks(*spec.row, &spec);
+  return schedule::same_on_all_ranks(*spec.algorithm, &spec);
 }
 
 /// A plan that exists only during a sample, because the plans of all schedules would not fit in memory.

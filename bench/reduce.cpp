@@ -53,7 +53,7 @@ void add_plans(Size& size, const ReduceOptions& options) {
     for (const std::string& method : options.methods) {
       const Method named = command::method_named(method);
       if (!schedule::is_policy(schedule) &&
-          schedule::refusal(*schedule::parse(schedule).row, schedule::Collective::reduce, 0,
+          schedule::refusal(*schedule::parse(schedule).algorithm, schedule::Collective::reduce, 0,
                             command::merging_named(method), schedule::OperatorKind::commutative))
         continue;
       const Options of_plan{.method = named,

@@ -9,7 +9,7 @@
 
 namespace steadfold::agreement {
 struct MethodParameters;
-struct MethodRow;
+struct MethodProperties;
 }  // namespace steadfold::agreement
 
 namespace steadfold::command {
@@ -29,8 +29,8 @@ Method method_named(const std::string& name);
 /// Returns a method's parameters in the library's type.
 agreement::MethodParameters parameters_of(const Method& method);
 
-/// Returns the library's table row of a method, whatever its parameters. Throws Failure for unknown names.
-const agreement::MethodRow& row_named(const std::string& method);
+/// Returns the library's properties of a method, whatever its parameters. Throws Failure for unknown names.
+const agreement::MethodProperties& properties_named(const std::string& method);
 
 /// Returns the properties of a method, with its parameters, that schedules need. Throws Failure for unknown names.
 schedule::Merging merging_named(const std::string& method);

@@ -1,4 +1,4 @@
-"""Generates the C++ files: the rows for the library, the rows for the headers, the constants, and the members of bundles."""
+"""Generates the C++ files: the tables for the library and for the headers, the constants, and the members of bundles."""
 
 from options import parameters
 from tables import METHODS, NUMBERED_METHODS, TERMS, WIDTH, classes, operations, wrapped
@@ -8,10 +8,10 @@ def name_of(text):
     return text.replace(" ", "_")
 
 
-def rows(made):
+def operation_table(made):
     every = operations()
-    text = [f"// {made}\n//", "// The methods, and the operations with their properties, one row for each.",
-            "// Cost: a row is found by its index.", "#pragma once\n", "#include <cstdint>", "#include <string_view>\n",
+    text = [f"// {made}\n//", "// The methods, and the operations with their properties, one entry for each.",
+            "// Cost: an entry is found by its index.", "#pragma once\n", "#include <cstdint>", "#include <string_view>\n",
             "namespace steadfold::arithmetic {\n",
             "/// The methods that a call may name. The numbers are equal to those of sf_method in steadfold.h.",
             f"enum class Method : std::uint32_t {{ {', '.join(NUMBERED_METHODS)} }};",
@@ -27,16 +27,16 @@ def rows(made):
              "/// A set of methods: one bit for each, at the method's number.", "using Methods = std::uint32_t;",
              "template <class... Each>", "constexpr Methods set_of(Each... each) noexcept {",
              "  return (0u | ... | (1u << static_cast<std::uint32_t>(each)));", "}\n",
-             "struct OperationRow {", "  std::string_view words;  // name of the operation in error texts",
+             "struct OperationProperties {", "  std::string_view words;  // name of the operation in error texts",
              "  Operation combined_by;   // operator that merges partial results",
              "  Methods served_by;       // methods that compute the operation",
-             "  // The method that is used if the caller names none. Integers take plain, whatever the row says.",
+             "  // The method that is used if the caller names none. Integers take plain, whatever the entry says.",
              "  Method by_default;", "  Method of_vectors;  // the same for calls in MPI's shape", "  OperandForm operands = OperandForm::elements;",
              "  Terms terms = Terms::elements;", "  ResultForm result = ResultForm::own;",
              "  bool has_several_sums = false;  // the result is computed from several exact sums",
              "  bool needs_rows = false;        // without rows there is no result\n",
              "  constexpr bool is_served_by(Method method) const noexcept { return (served_by & set_of(method)) != 0; }", "};",
-             "inline constexpr OperationRow operation_rows[] = {"]
+             "inline constexpr OperationProperties operation_table[] = {"]
     for each in every:
         fields = [f'.words = "{each.words}"', f".combined_by = Operation::{each.combines}",
                   f".served_by = set_of({', '.join(f'Method::{method}' for method in METHODS if method in each.methods)})",
@@ -53,12 +53,12 @@ def rows(made):
             fields.append(".needs_rows = true")
         line = f"    {{{', '.join(fields)}}},"
         text.append(line if len(line) <= WIDTH else "    {" + ",\n     ".join(fields) + "},")
-    text += ["};\n", "constexpr const OperationRow& row_of(Operation operation) noexcept {",
-             "  return operation_rows[static_cast<std::uint32_t>(operation)];", "}\n", "}  // namespace steadfold::arithmetic\n"]
+    text += ["};\n", "constexpr const OperationProperties& properties_of(Operation operation) noexcept {",
+             "  return operation_table[static_cast<std::uint32_t>(operation)];", "}\n", "}  // namespace steadfold::arithmetic\n"]
     return "\n".join(text)
 
 
-def public_rows(made):
+def public_table(made):
     text = [f"// {made}\n//",
             "// The operations and methods as the C++ headers know them: their names, and the types, results or parameters.", "#pragma once\n",
             "#if __cplusplus < 201703L",
@@ -72,20 +72,20 @@ def public_rows(made):
     for name, types in classes().items():
         text.append(f"inline constexpr std::uint32_t {name} = {' | '.join(f'1u << SF_{each.upper()}' for each in types)};")
     every = " | ".join(classes())
-    text += [f"inline constexpr std::uint32_t every = {every};", "}  // namespace types\n", "struct OperationRow {", "  const char* name;", "  std::uint32_t types;", "  Second second;", "  ResultForm result;",
-             "};", "inline constexpr OperationRow operation_rows[] = {"]
+    text += [f"inline constexpr std::uint32_t every = {every};", "}  // namespace types\n", "struct OperationProperties {", "  const char* name;", "  std::uint32_t types;", "  Second second;", "  ResultForm result;",
+             "};", "inline constexpr OperationProperties operation_table[] = {"]
     for each in operations():
         taken = " | ".join(f"types::{name}" for name in each.takes) or "0"
         if set(each.takes) == set(classes()):
             taken = "types::every"
         second = each.operands if each.operands in ("factors", "mask") else "none"
         text += [f'    {{"{each.name}", {taken}, Second::{second}, ResultForm::{each.result}}},']
-    text += ["};\n", "constexpr const OperationRow& row_of(sf_operation operation) {",
-             "  return operation_rows[static_cast<std::size_t>(operation)];", "}",
+    text += ["};\n", "constexpr const OperationProperties& properties_of(sf_operation operation) {",
+             "  return operation_table[static_cast<std::size_t>(operation)];", "}",
              "/// Returns whether a built-in operator takes elements of a type.",
              "constexpr bool takes(sf_operation operation, sf_type type) {",
-             "  return type < SF_AS_TYPE && (row_of(operation).types >> type & 1) != 0;", "}",
-             "constexpr Second second_of(sf_operation operation) { return row_of(operation).second; }\n",
+             "  return type < SF_AS_TYPE && (properties_of(operation).types >> type & 1) != 0;", "}",
+             "constexpr Second second_of(sf_operation operation) { return properties_of(operation).second; }\n",
              "/// The methods without SF_AUTOMATIC, in the order in which they are shown.",
              "struct NamedMethod {", "  const char* name;", "  sf_method method;", "};",
              "inline constexpr NamedMethod named_methods[] = {",
@@ -141,8 +141,8 @@ def bundle(made):
 
 
 FILES = {
-    "src/arithmetic/operations.hpp": rows,
-    "include/steadfold/operations.hpp": public_rows,
+    "src/arithmetic/operations.hpp": operation_table,
+    "include/steadfold/operations.hpp": public_table,
     "include/steadfold/constants.hpp": constants,
     "include/steadfold/bundle_operations.hpp": bundle,
 }

@@ -71,7 +71,7 @@ def header(_):
     return before + begin + struct() + rest[rest.index("} sf_call;"):]
 
 
-def option_row(option):
+def option_entry(option):
     facts = [f'"{option.name}"', f'"{option.about}"', f'"{option.values}"', f"Option::Kind::{option.kind}"]
     facts += [f"offsetof(sf_call, {option.name})", f"sizeof(sf_call::{option.name})"]
     if option.kind == "enumerator":
@@ -87,18 +87,18 @@ def option_row(option):
     return "    {" + ",\n     ".join(facts) + "},"
 
 
-def option_rows(made):
+def option_table(made):
     checks = [f"static_assert(sizeof(sf_{each.list}) == sizeof(arithmetic::{each.list.capitalize()}) &&\n"
               f"              SF_{entries_of(each.list)[-1].name.upper()} == static_cast<int>(arithmetic::{each.list.capitalize()}::{entries_of(each.list)[-1].name}));"
               for each in parameters() if each.list]
     return "\n".join([f"// {made}\n//", "// The options of a call, in the order of the fields of sf_call.", "#pragma once\n", "#include <cstddef>",
                       "#include <cstdint>\n", '#include "arithmetic/operator.hpp"', '#include "capi/names.hpp"\n', "namespace steadfold::capi {\n",
                       *checks, "",
-                      "inline constexpr Option option_rows[] = {", *map(option_row, options()), "};\n",
+                      "inline constexpr Option option_table[] = {", *map(option_entry, options()), "};\n",
                       "}  // namespace steadfold::capi\n"])
 
 
-def parameter_row(field):
+def parameter_entry(field):
     facts = [f'.name = "{field.name}"', f".method = Method::{field.method}"]
     if field.list:
         facts += [f".most = std::size({field.name}_names) - 1", f".names = {field.name}_names"]
@@ -141,11 +141,11 @@ def method_parameters(made):
         "/// The parameters of methods, one word each. In a call, 0 stands for the default. In a description, the parameters of",
         "/// other methods are 0.", "struct MethodParameters {", *(f"{code:{width}}  // {about}" for code, about in members),
         "\n  friend bool operator==(const MethodParameters&, const MethodParameters&) = default;", "};\n",
-        "/// A parameter of a method.", "struct ParameterRow {", "  std::string_view name;", "  Method method;", "  order::Count least = 0;",
+        "/// A parameter of a method.", "struct MethodParameter {", "  std::string_view name;", "  Method method;", "  order::Count least = 0;",
         "  order::Count most = 0;", "  order::Count by_default = 0;", "  std::span<const std::string_view> names = {};  // the names of the values, if they have names", "};",
-        *names, "inline constexpr ParameterRow parameter_rows[] = {", *map(parameter_row, parameters()), "};",
-        "/// The parameters as numbers, in the order of the rows.",
-        "using ParameterWords = std::array<std::uint64_t, std::size(parameter_rows)>;",
+        *names, "inline constexpr MethodParameter parameter_table[] = {", *map(parameter_entry, parameters()), "};",
+        "/// The parameters as numbers, in the order of the table.",
+        "using ParameterWords = std::array<std::uint64_t, std::size(parameter_table)>;",
         "constexpr ParameterWords words_of(const MethodParameters& given) noexcept {", "  return std::bit_cast<ParameterWords>(given);", "}\n",
         *with_defaults(), "/// Returns the parameters that a public struct has. `number` reads an enumerator as a number.",
         "template <class Given, class Number>", "constexpr MethodParameters parameters_of(const Given& given, Number number) {",
@@ -246,5 +246,5 @@ def cxx_options(made):
         "}  // namespace steadfold\n", "#endif\n"])
 
 
-FILES = {"include/steadfold/steadfold.h": header, "include/steadfold/options.hpp": cxx_options, "src/capi/option_rows.hpp": option_rows,
+FILES = {"include/steadfold/steadfold.h": header, "include/steadfold/options.hpp": cxx_options, "src/capi/option_table.hpp": option_table,
          "src/agreement/parameters.hpp": method_parameters}

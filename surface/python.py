@@ -96,14 +96,14 @@ def call_options(made):
         "#: The limits of the parameters of methods.", f"LIMITS = {{{limits}}}\n"])
 
 
-def option_rows(made):
+def option_table(made):
     """The options of Python's calls, for the extension."""
     rows = [(f'    {{"{each.name}", {str(each.kind == "number").lower()}, {str(each.arguments != "vectors").lower()}}},', each.about)
             for each in options() if each.python]
     width = max(len(code) for code, _ in rows)
     return "\n".join([f"// {made}\n//", "// The options of calls.", "#pragma once\n", "namespace steadfold::python {\n",
-                      "struct OptionRow {", "  const char* name;", "  bool is_number;", "  bool is_of_vectors;  // whether calls in MPI's shape take it", "};",
-                      "inline constexpr OptionRow option_rows[] = {", *(f"{code:{width}}  // {about}" for code, about in rows), "};\n", "}  // namespace steadfold::python\n"])
+                      "struct Option {", "  const char* name;", "  bool is_number;", "  bool is_of_vectors;  // whether calls in MPI's shape take it", "};",
+                      "inline constexpr Option option_table[] = {", *(f"{code:{width}}  // {about}" for code, about in rows), "};\n", "}  // namespace steadfold::python\n"])
 
 
-FILES = {"python/steadfold/_options.py": call_options, "python/extension/options.hpp": option_rows, "python/steadfold/_numbers.py": numbers, "python/steadfold/_operations.py": functions}
+FILES = {"python/steadfold/_options.py": call_options, "python/extension/options.hpp": option_table, "python/steadfold/_numbers.py": numbers, "python/steadfold/_operations.py": functions}

@@ -8,14 +8,14 @@ namespace steadfold::command {
 
 std::vector<std::string> schedule_names() {
   std::vector<std::string> names;
-  for (const schedule::Row& row : schedule::registry()) names.emplace_back(row.name);
+  for (const schedule::Algorithm& algorithm : schedule::registry()) names.emplace_back(algorithm.name);
   return names;
 }
 
 std::string own_collective(const std::string& schedule) {
-  const schedule::Row* const row = schedule::find(schedule.substr(0, schedule.find(':')));
-  const auto usual = row == nullptr ? schedule::Collective::allreduce : row->default_collective;
-  const bool offered = row == nullptr || offers(row->collectives, usual);
+  const schedule::Algorithm* const algorithm = schedule::find(schedule.substr(0, schedule.find(':')));
+  const auto usual = algorithm == nullptr ? schedule::Collective::allreduce : algorithm->default_collective;
+  const bool offered = algorithm == nullptr || offers(algorithm->collectives, usual);
   return std::string(name_of(offered ? usual : schedule::Collective::reduce));
 }
 

@@ -45,11 +45,11 @@ void refuse_option(bool is_given, const char* option, const std::string& picture
 
 /// Returns the number of segments with which a picture shows a schedule best.
 std::uint32_t usual_segments(const schedule::Context& context) {
-  const schedule::Row& row = *context.spec->row;
-  if (row.segments == schedule::Segments::one || context.rank_count == 1) return 1;
+  const schedule::Algorithm& algorithm = *context.spec->algorithm;
+  if (algorithm.segments == schedule::Segments::one || context.rank_count == 1) return 1;
   constexpr std::uint32_t shown_of_a_pipeline = 3;
-  const auto unit = static_cast<std::uint32_t>(row.unit_of(context));
-  if (row.segments == schedule::Segments::one_per_rank) return unit;
+  const auto unit = static_cast<std::uint32_t>(algorithm.unit_of(context));
+  if (algorithm.segments == schedule::Segments::one_per_rank) return unit;
   return (shown_of_a_pipeline + unit - 1) / unit * unit;
 }
 
@@ -58,14 +58,14 @@ constexpr std::uint32_t most_segments = 64;
 std::uint32_t segments_of(const DrawOptions& options, const schedule::Context& context) {
   if (!options.segments) return usual_segments(context);
   const std::uint32_t asked = *options.segments;
-  const schedule::Row& row = *context.spec->row;
+  const schedule::Algorithm& algorithm = *context.spec->algorithm;
   const char* const rule = "give another number, or leave out --segments";
-  if (asked > 1 && row.segments == schedule::Segments::one)
-    throw Failure(
-        fmt::format("--segments cannot be used ({} sends all columns in one segment), leave out --segments", row.name));
-  if (asked != 1 && asked % row.unit_of(context) != 0)
+  if (asked > 1 && algorithm.segments == schedule::Segments::one)
+    throw Failure(fmt::format("--segments cannot be used ({} sends all columns in one segment), leave out --segments",
+                              algorithm.name));
+  if (asked != 1 && asked % algorithm.unit_of(context) != 0)
     throw Failure(fmt::format("--segments cannot be used (schedule {} takes 1 or multiples of {} on {} ranks), {}",
-                              row.name, row.unit_of(context), context.rank_count, rule));
+                              algorithm.name, algorithm.unit_of(context), context.rank_count, rule));
   return asked;
 }
 
@@ -77,7 +77,7 @@ void check_schedule(const schedule::Spec& spec, const schedule::Context& context
   const auto kind = schedule::OperatorKind::idempotent;
   if (const auto reason = refusal(spec, context.collective, context.root, of_anything, kind)) throw Failure(*reason);
   if (const auto reason = refusal(spec, context.rank_count)) throw Failure(*reason);
-  if (spec.row->adds_words)
+  if (spec.algorithm->adds_words)
     throw Failure(fmt::format(
         "schedule '{}' cannot be drawn (only the MPI library knows which messages are sent), draw another schedule",
         spec.name));
@@ -85,8 +85,8 @@ void check_schedule(const schedule::Spec& spec, const schedule::Context& context
 
 /// Throws Failure if there are too many messages for a picture. Formulas give the number of messages before any step is
 /// made.
-void check_size(const schedule::Row& row, const schedule::Context& context) {
-  const Count messages = row.messages == nullptr ? 0 : row.messages(context);
+void check_size(const schedule::Algorithm& algorithm, const schedule::Context& context) {
+  const Count messages = algorithm.messages == nullptr ? 0 : algorithm.messages(context);
   if (messages > pictures::most_messages)
     throw Failure(fmt::format(
         "the schedule cannot be drawn ({} messages, but a picture has at most {}), use fewer ranks or segments",
@@ -101,7 +101,7 @@ struct Ground {
 
 /// Sets the layout of a context. Only schedules that depend on the distribution use the elements.
 void place_elements(const DrawOptions& options, schedule::Context& context, Ground& ground) {
-  if (context.spec->row->layouts == schedule::Layouts::rank_order) {
+  if (context.spec->algorithm->layouts == schedule::Layouts::rank_order) {
     const Count elements = options.elements.value_or(context.ranks());
     ground.layout = order::Layout::contiguous(spread(options.rule(), elements, options.ranks));
     context.layout = &*ground.layout;
@@ -136,8 +136,8 @@ std::string drawn_schedule(const DrawOptions& options) {
   Ground ground;
   place_elements(options, context, ground);
   cut_columns(options, context, ground);
-  check_size(*spec.row, context);
-  if (const auto fault = schedule::check(*spec.row, context))
+  check_size(*spec.algorithm, context);
+  if (const auto fault = schedule::check(*spec.algorithm, context))
     throw Failure("the schedule cannot be drawn (" + *fault + "), report this error");
   return pictures::schedule_picture(spec, context, options.width.value_or(usual_width));
 }

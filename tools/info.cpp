@@ -75,7 +75,7 @@ Json machine() {
 Json installation() {
   Json json;
   json["version"] = sf_version();
-  for (const agreement::MethodRow& method : agreement::methods()) {
+  for (const agreement::MethodProperties& method : agreement::methods()) {
     if (!method.bits_version.empty()) json["bits_versions"][std::string(method.merging.method)] = method.bits_version;
   }
   json["mpi_library"] = mpi_library().version;

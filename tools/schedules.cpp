@@ -11,35 +11,35 @@
 namespace steadfold::command {
 namespace {
 
+using schedule::Algorithm;
 using schedule::Collective;
-using schedule::Row;
 
-std::vector<std::string> collectives_of(const Row& row) {
+std::vector<std::string> collectives_of(const Algorithm& algorithm) {
   std::vector<std::string> names;
   for (const Collective each : schedule::every_collective) {
-    if (offers(row.collectives, each)) names.emplace_back(name_of(each));
+    if (offers(algorithm.collectives, each)) names.emplace_back(name_of(each));
   }
   return names;
 }
 
-std::vector<std::string_view> methods_of(const Row& row) {
+std::vector<std::string_view> methods_of(const Algorithm& algorithm) {
   std::vector<std::string_view> names;
-  for (const agreement::MethodRow& each : agreement::methods()) {
-    if (serves(row, each.merging)) names.push_back(each.merging.method);
+  for (const agreement::MethodProperties& each : agreement::methods()) {
+    if (serves(algorithm, each.merging)) names.push_back(each.merging.method);
   }
   return names;
 }
 
-Json json_of(const Row& row) {
-  return {{"name", row.name},
-          {"sentence", row.sentence},
-          {"collectives", collectives_of(row)},
-          {"keeps_rank_order", row.keeps_order(0)},  // for root 0, which is the root of the command's calls
-          {"same_on_all_ranks", row.same_on_all_ranks == schedule::SameOnAllRanks::yes},
-          {"restrictions", row.restrictions},
-          {"methods", methods_of(row)},
-          {"parameters", row.parameters},
-          {"source", row.source}};
+Json json_of(const Algorithm& algorithm) {
+  return {{"name", algorithm.name},
+          {"sentence", algorithm.sentence},
+          {"collectives", collectives_of(algorithm)},
+          {"keeps_rank_order", algorithm.keeps_order(0)},  // for root 0, which is the root of the command's calls
+          {"same_on_all_ranks", algorithm.same_on_all_ranks == schedule::SameOnAllRanks::yes},
+          {"restrictions", algorithm.restrictions},
+          {"methods", methods_of(algorithm)},
+          {"parameters", algorithm.parameters},
+          {"source", algorithm.source}};
 }
 
 std::string joined(const Json& names) {
@@ -50,7 +50,7 @@ std::string joined(const Json& names) {
 
 Result run(bool as_json) {
   Json rows = Json::array();
-  for (const Row& row : schedule::registry()) rows.push_back(json_of(row));
+  for (const Algorithm& algorithm : schedule::registry()) rows.push_back(json_of(algorithm));
   if (as_json) return {line_of({{"schedules", rows}})};
   std::vector<std::vector<std::string>> lines = {
       {"name", "collectives", "rank order", "methods", "source", "what it does"}};

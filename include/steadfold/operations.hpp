@@ -29,13 +29,13 @@ inline constexpr std::uint32_t extended = 1u << SF_LONG_DOUBLE | 1u << SF_FLOAT1
 inline constexpr std::uint32_t every = real | integer | narrow | complex | extended;
 }  // namespace types
 
-struct OperationRow {
+struct OperationProperties {
   const char* name;
   std::uint32_t types;
   Second second;
   ResultForm result;
 };
-inline constexpr OperationRow operation_rows[] = {
+inline constexpr OperationProperties operation_table[] = {
     {"sum", types::every, Second::none, ResultForm::own},
     {"product", types::every, Second::none, ResultForm::own},
     {"min", types::real | types::integer | types::narrow | types::extended, Second::none, ResultForm::own},
@@ -57,14 +57,14 @@ inline constexpr OperationRow operation_rows[] = {
     {"sample_covariance", types::real | types::narrow, Second::factors, ResultForm::own},
 };
 
-constexpr const OperationRow& row_of(sf_operation operation) {
-  return operation_rows[static_cast<std::size_t>(operation)];
+constexpr const OperationProperties& properties_of(sf_operation operation) {
+  return operation_table[static_cast<std::size_t>(operation)];
 }
 /// Returns whether a built-in operator takes elements of a type.
 constexpr bool takes(sf_operation operation, sf_type type) {
-  return type < SF_AS_TYPE && (row_of(operation).types >> type & 1) != 0;
+  return type < SF_AS_TYPE && (properties_of(operation).types >> type & 1) != 0;
 }
-constexpr Second second_of(sf_operation operation) { return row_of(operation).second; }
+constexpr Second second_of(sf_operation operation) { return properties_of(operation).second; }
 
 /// The methods without SF_AUTOMATIC, in the order in which they are shown.
 struct NamedMethod {

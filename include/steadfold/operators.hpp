@@ -80,7 +80,7 @@ struct Makes {
 };
 template <class T, sf_operation id, class To>
 struct Makes<T, BuiltIn<id, To>> {
-  static constexpr ResultForm form = row_of(id).result;
+  static constexpr ResultForm form = properties_of(id).result;
   using Value = std::conditional_t<std::is_void_v<To>, typename OwnValue<T, form>::type, To>;
   using Result = std::conditional_t<form == ResultForm::statistics, Statistics,
                                     std::conditional_t<form == ResultForm::located, Located<T>, Value>>;

@@ -15,14 +15,14 @@ constexpr int most_ports = 9;  // with so many, every rank count has an n
 Json row_of(order::Rank ranks, int n) {
   const schedule::Spec spec = schedule::parse(fmt::format("dissemination:n={}:strict=1", n));
   const schedule::Context context{.rank_count = ranks, .spec = &spec};
-  const std::uint64_t messages = spec.row->messages(context);
+  const std::uint64_t messages = spec.algorithm->messages(context);
   return {{"part", "adaptable"},
           {"ranks", ranks},
           {"n", n},
           {"adaptable", !schedule::refusal(spec, ranks)},
-          {"rounds", spec.row->rounds(context)},
+          {"rounds", spec.algorithm->rounds(context)},
           {"messages", messages},
-          {"second_partials", spec.row->partial_messages(context) - messages}};
+          {"second_partials", spec.algorithm->partial_messages(context) - messages}};
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ constexpr const char* smallest_n = "dissemination:strict=1";
 
 std::uint32_t n_of(const char* schedule, Rank ranks) {
   const schedule::Spec spec = schedule::parse(schedule);
-  return spec.row->port_count({.rank_count = ranks, .spec = &spec});
+  return spec.algorithm->port_count({.rank_count = ranks, .spec = &spec});
 }
 
 /// The names of the fastest, between commas.

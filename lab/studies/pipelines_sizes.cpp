@@ -143,7 +143,7 @@ Time time_of(const Vectors& vectors, const std::string& schedule, const Asked& a
   schedule::Context context = agreement::context_of(scenario.description, scenario.schedule, vectors.ranks);
   context.segments = scenario.segments;
   if (static_cast<Count>(vectors.ranks) * scenario.segments > most_cells ||
-      scenario.schedule.row->messages(context) > most_messages)
+      scenario.schedule.algorithm->messages(context) > most_messages)
     return {modelled_seconds(vectors, schedule, asked).value(), "model"};
   const auto topology = transport::make_topology("flat", asked.link, vectors.ranks);
   return {predicted_seconds(scenario, *topology), "simulation"};

@@ -214,10 +214,10 @@ struct Method {
 
 inline Method method_of(const std::string& name) {
   const std::string word = name.substr(0, name.find_first_of("0123456789"));
-  const auto* const row = std::find_if(std::begin(detail::named_methods), std::end(detail::named_methods),
-                                       [&](const detail::NamedMethod& each) { return each.name == word; });
-  if (row == std::end(detail::named_methods)) throw std::out_of_range("no method is called " + name);
-  return {name, row->method, word == name ? 0 : static_cast<std::uint32_t>(name.back() - '0')};
+  const auto* const found = std::find_if(std::begin(detail::named_methods), std::end(detail::named_methods),
+                                         [&](const detail::NamedMethod& each) { return each.name == word; });
+  if (found == std::end(detail::named_methods)) throw std::out_of_range("no method is called " + name);
+  return {name, found->method, word == name ? 0 : static_cast<std::uint32_t>(name.back() - '0')};
 }
 
 struct Record {
@@ -394,10 +394,11 @@ inline sf_operator operator_of(const std::string& type) {
 
 /// Returns the operation with this name, or nothing.
 inline std::optional<sf_operation> operation_named(const std::string& name) {
-  const auto* const row = std::find_if(std::begin(detail::operation_rows), std::end(detail::operation_rows),
-                                       [&](const detail::OperationRow& each) { return each.name == name; });
-  if (row == std::end(detail::operation_rows)) return std::nullopt;
-  return static_cast<sf_operation>(row - detail::operation_rows);
+  const auto* const properties =
+      std::find_if(std::begin(detail::operation_table), std::end(detail::operation_table),
+                   [&](const detail::OperationProperties& each) { return each.name == name; });
+  if (properties == std::end(detail::operation_table)) return std::nullopt;
+  return static_cast<sf_operation>(properties - detail::operation_table);
 }
 
 /// Returns the call of a record, without rows, layout and schedule.

@@ -11,15 +11,15 @@
 namespace steadfold::python {
 namespace {
 
+using detail::properties_of;
 using detail::ResultForm;
-using detail::row_of;
 
 constexpr int most_axes = 31;                // largest number of axes, because axes are bits of a word
 constexpr std::uint64_t long_enough = 4096;  // number of elements from which on Python's lock is released
 
 bool is_sum(sf_operation operation) { return operation == SF_SUM || operation == SF_MASKED_SUM; }
-bool is_location(sf_operation operation) { return row_of(operation).result == ResultForm::located; }
-bool makes_statistics(sf_operation operation) { return row_of(operation).result == ResultForm::statistics; }
+bool is_location(sf_operation operation) { return properties_of(operation).result == ResultForm::located; }
+bool makes_statistics(sf_operation operation) { return properties_of(operation).result == ResultForm::statistics; }
 bool is_extreme(sf_operation operation) { return operation == SF_MIN || operation == SF_MAX || is_location(operation); }
 bool is_integer(sf_type type) { return type == SF_I32 || type == SF_I64 || type == SF_U32 || type == SF_U64; }
 bool is_complex(sf_type type) { return type == SF_COMPLEX_F32 || type == SF_COMPLEX_F64; }
@@ -187,7 +187,7 @@ void check_result(const Arguments& from, PyArrayObject* x, const sf_call& call) 
   const auto refuse_result = [&](const char* why) {
     refuse("results of dtype %S for elements of dtype %S (%s", dtype_from(from.dtype).ptr(), PyArray_DESCR(x), why);
   };
-  const bool are_complex = is_complex(call.type) && row_of(from.operation).result != ResultForm::real;
+  const bool are_complex = is_complex(call.type) && properties_of(from.operation).result != ResultForm::real;
   if (is_complex(result) && !are_complex) refuse_result("the results are real numbers), convert the result afterwards");
   if (!is_complex(result) && are_complex) refuse_result("the results are complex numbers), reduce x.real and x.imag");
   if (result == SF_LONG_DOUBLE && !detail::takes(from.operation, result))
@@ -226,7 +226,7 @@ sf_type default_result(sf_operation operation, sf_type type) {
   if (is_extreme(operation)) return type;
   if (type == SF_I32) return SF_I64;
   if (type == SF_U32) return SF_U64;
-  const bool is_real = row_of(operation).result == ResultForm::real;
+  const bool is_real = properties_of(operation).result == ResultForm::real;
   if (is_real && type == SF_COMPLEX_F64) return SF_F64;
   if (is_real && type == SF_COMPLEX_F32) return SF_F32;
   return type;
@@ -255,7 +255,7 @@ void take_root(nb::handle root, sf_call& call) {
            static_cast<int>(call.root));
 }
 
-void take_option(const OptionRow& option, nb::handle value, Call& to) {
+void take_option(const Option& option, nb::handle value, Call& to) {
   const std::string_view name = option.name;
   if (option.is_number && name != "root") return set_option(option.name, value, true, to.call);
   if (value.is_none()) return;
@@ -268,7 +268,7 @@ void take_option(const OptionRow& option, nb::handle value, Call& to) {
 
 [[noreturn]] void refuse_option(nb::handle name, bool is_of_vectors) {
   std::string known;
-  for (const OptionRow& each : option_rows)
+  for (const Option& each : option_table)
     if (each.is_of_vectors || !is_of_vectors) known.append(known.empty() ? "" : ", ").append(each.name);
   refuse_type("argument %R does not exist (the options of this call are %s), see help(steadfold)", name.ptr(),
               known.c_str());
@@ -280,11 +280,11 @@ void take_options(nb::handle options, bool is_of_vectors, Call& to) {
   PyObject *name = nullptr, *value = nullptr;
   for (Py_ssize_t position = 0; PyDict_Next(options.ptr(), &position, &name, &value) != 0;) {
     const char* const text = name_of_option(name);
-    const auto* const row = std::find_if(std::begin(option_rows), std::end(option_rows), [&](const OptionRow& each) {
+    const auto* const option = std::find_if(std::begin(option_table), std::end(option_table), [&](const Option& each) {
       return std::strcmp(each.name, text) == 0 && (each.is_of_vectors || !is_of_vectors);
     });
-    if (row == std::end(option_rows)) refuse_option(name, is_of_vectors);
-    take_option(*row, value, to);
+    if (option == std::end(option_table)) refuse_option(name, is_of_vectors);
+    take_option(*option, value, to);
   }
 }
 

@@ -5,12 +5,12 @@
 
 namespace steadfold::python {
 
-struct OptionRow {
+struct Option {
   const char* name;
   bool is_number;
   bool is_of_vectors;  // whether calls in MPI's shape take it
 };
-inline constexpr OptionRow option_rows[] = {
+inline constexpr Option option_table[] = {
     {"method", false, true},    // the method, which fixes the bits
     {"root", true, true},       // the rank that gets the result
     {"schedule", false, true},  // the algorithm that exchanges partial results

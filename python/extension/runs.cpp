@@ -386,7 +386,7 @@ nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle ax
                        .initial = initial,
                        .options = options};
   return act(mode, comm, from, [&](Call& call, sf_group*) {
-    constexpr int count = static_cast<int>(std::size(detail::operation_rows));
+    constexpr int count = static_cast<int>(std::size(detail::operation_table));
     if (operation < 0 || operation >= count)
       refuse("operation %d is unknown (the operations are 0 to %d), call a function of the package", operation,
              count - 1);

@@ -271,8 +271,8 @@ void require_served(const Agreement& agreed) {
   std::vector<const order::Layout*> layouts;
   layouts.reserve(agreed.members.size());
   for (const Member& member : agreed.members) layouts.push_back(member.layout.get());
-  if (const auto reason = refusal(*agreed.schedule.row, layouts)) throw Failure(Status::unsupported, *reason);
-  const bool follows_layout = agreed.schedule.row->layouts == schedule::Layouts::rank_order;
+  if (const auto reason = refusal(*agreed.schedule.algorithm, layouts)) throw Failure(Status::unsupported, *reason);
+  const bool follows_layout = agreed.schedule.algorithm->layouts == schedule::Layouts::rank_order;
   const auto has_groups = [](const Member& member) { return numbers_rows_of_groups(member.description); };
   if (follows_layout && std::ranges::any_of(agreed.members, has_groups))
     throw Failure(Status::unsupported,
@@ -293,7 +293,7 @@ void require_served(const Agreement& agreed) {
 void take_schedule(Agreement& agreed, const std::string& text, std::span<const Description> descriptions,
                    const Means& means) {
   agreed.chosen = chosen_schedule(text, descriptions, *agreed.members.front().layout, means.network, means.nodes.get());
-  agreed.schedule = checked_schedule(agreed.chosen.schedule, descriptions, means.rows, means.may_differ);
+  agreed.schedule = checked_schedule(agreed.chosen.schedule, descriptions, means.algorithms, means.may_differ);
 }
 
 /// Chooses the schedule after the ranks have agreed on everything else. `text` is the schedule for which the caller
@@ -309,7 +309,8 @@ void choose(Agreement& agreed, const std::string& text, const Means& means) {
   agreed.is_our_choice = asked.empty() || asked == "auto";
   try {
     take_schedule(agreed, asked, descriptions, means);
-    if (nodes_of(*agreed.schedule.row, &agreed.schedule, means.nodes.get()) != nullptr) take_nodes(agreed, means.nodes);
+    if (nodes_of(*agreed.schedule.algorithm, &agreed.schedule, means.nodes.get()) != nullptr)
+      take_nodes(agreed, means.nodes);
     require_served(agreed);
   } catch (const Failure& failure) {
     if (!text.empty() || asked.empty()) throw;
@@ -317,8 +318,8 @@ void choose(Agreement& agreed, const std::string& text, const Means& means) {
   }
   agreed.needs_proof = !schedule::is_swept(agreed.schedule);
   for (Member& member : agreed.members) {
-    member.counts = counts_of(*agreed.schedule.row, &agreed.schedule);
-    member.adds_words = agreed.schedule.row->adds_words;
+    member.counts = counts_of(*agreed.schedule.algorithm, &agreed.schedule);
+    member.adds_words = agreed.schedule.algorithm->adds_words;
   }
 }
 

@@ -99,7 +99,7 @@ order::Coverage coverage_of(const Call& call) noexcept;
 struct Means {
   // Name of the schedule in rank 0's environment; empty if not set.
   std::string forced_schedule = {};
-  schedule::Rows rows = schedule::registry();           // the schedules that callers can name
+  schedule::Algorithms algorithms = schedule::registry();  // the schedules that callers can name
   bool may_differ = false;                              // whether ranks may get different bits, as in schedule::Merging
   std::shared_ptr<const order::Nodes> nodes = nullptr;  // the machine's nodes; null: one node, or unknown nodes
   Network network = {};                                 // the network that rank 0's profile describes

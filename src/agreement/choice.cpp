@@ -24,8 +24,9 @@ std::optional<std::string> refusal(const schedule::Spec& spec, const Description
 /// Returns the tree with few rounds for a reduce of all these calls. The tree `binomial` keeps rank order only at root
 /// 0.
 std::string few_rounds_to_root(std::span<const Description> calls) {
-  const bool needs_order = std::ranges::any_of(
-      calls, [](const Description& call) { return !row_of(call.method).merging.is_associative && !call.commutes; });
+  const bool needs_order = std::ranges::any_of(calls, [](const Description& call) {
+    return !properties_of(call.method).merging.is_associative && !call.commutes;
+  });
   return needs_order && calls.front().root != 0 ? "linear" : "binomial";
 }
 
@@ -81,7 +82,7 @@ Chosen by_model(const Description& call, const PartialSizes& sizes, const order:
                 const Network& network) {
   const order::Layout* const layouts = &layout;
   const auto seconds = [&](const schedule::Spec& spec) -> std::optional<double> {
-    if (refusal(spec, call) || refusal(*spec.row, std::span(&layouts, 1))) return std::nullopt;
+    if (refusal(spec, call) || refusal(*spec.algorithm, std::span(&layouts, 1))) return std::nullopt;
     return modelled_seconds(context_of(call, spec, layout.rank_count(), &layout), sizes, call.columns, network);
   };
   const std::string usual = by_rounds(std::span(&call, 1));
@@ -89,13 +90,14 @@ Chosen by_model(const Description& call, const PartialSizes& sizes, const order:
   const auto of_usual = seconds(schedule::parse(usual));
   if (!of_usual) return {.schedule = usual};
   std::vector<Timed> all = {{usual, *of_usual}};
-  for (const schedule::Row& row : schedule::registry()) {
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
     // Schedules with one of these properties are not tried. The model does not include the gain of merging in the order
     // of arrival. If rows may count twice, the number of rows of a partial cannot be checked; saving one merge is not
     // worth the loss of this check.
-    const bool is_other = row.has_groups || row.merges_on_arrival || row.counts == schedule::Counts::at_least_once;
-    if (row.name == usual || is_other) continue;
-    for (const std::string& name : names_to_try(row, layout.rank_count()))
+    const bool is_other =
+        algorithm.has_groups || algorithm.merges_on_arrival || algorithm.counts == schedule::Counts::at_least_once;
+    if (algorithm.name == usual || is_other) continue;
+    for (const std::string& name : names_to_try(algorithm, layout.rank_count()))
       if (const auto found = seconds(schedule::parse(name))) all.push_back({name, *found});
   }
   return chosen_among(all, worthwhile);
@@ -110,16 +112,16 @@ Chosen by_nodes(const Chosen& best, const Description& call, const PartialSizes&
   const order::Layout by_place = layout.reordered(nodes.ranks());
   const auto seconds = [&](const schedule::Spec& spec) {
     const auto context =
-        context_of(call, spec, layout.rank_count(), spec.row->has_groups ? &by_place : &layout, &nodes);
+        context_of(call, spec, layout.rank_count(), spec.algorithm->has_groups ? &by_place : &layout, &nodes);
     return modelled_seconds_on(nodes, context, sizes, call.columns, network);
   };
   const auto without = seconds(schedule::parse(best.schedule));
   if (!without) return best;
   std::vector<Timed> all = {{best.schedule, *without}};
-  for (const schedule::Row& row : schedule::registry()) {
-    const schedule::Spec spec = schedule::parse(row.name);
-    if (!row.has_groups || !may_take_groups(spec, call)) continue;
-    if (const auto found = seconds(spec)) all.push_back({std::string(row.name), *found});
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
+    const schedule::Spec spec = schedule::parse(algorithm.name);
+    if (!algorithm.has_groups || !may_take_groups(spec, call)) continue;
+    if (const auto found = seconds(spec)) all.push_back({std::string(algorithm.name), *found});
   }
   return chosen_among(all, nodes.groups_always_pay() ? std::numeric_limits<double>::infinity() : worthwhile);
 }
@@ -157,11 +159,11 @@ std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
 
 }  // namespace
 
-std::vector<std::string> names_to_try(const schedule::Row& row, Rank rank_count) {
-  const bool has_ports = std::ranges::find(row.parameters, "n") != row.parameters.end();
-  if (!has_ports || rank_count <= 2) return {std::string(row.name)};
+std::vector<std::string> names_to_try(const schedule::Algorithm& algorithm, Rank rank_count) {
+  const bool has_ports = std::ranges::find(algorithm.parameters, "n") != algorithm.parameters.end();
+  if (!has_ports || rank_count <= 2) return {std::string(algorithm.name)};
   std::vector<std::string> names;
-  for (const std::string& name : names_of(row)) {
+  for (const std::string& name : names_of(algorithm)) {
     names.push_back(name);
     const Count ports = number_of(schedule::parse(name), "n", 0, 1, std::numeric_limits<Count>::max());
     if (ports >= static_cast<Count>(rank_count - 1)) break;
@@ -189,11 +191,11 @@ Chosen chosen_schedule(const std::string& asked, std::span<const Description> ca
   return by_model(calls.front(), layout, network, nodes);
 }
 
-schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls, schedule::Rows rows,
-                                bool may_differ) {
+schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls,
+                                schedule::Algorithms algorithms, bool may_differ) {
   schedule::Spec spec;
   try {
-    spec = schedule::parse(text, rows);
+    spec = schedule::parse(text, algorithms);
   } catch (const std::invalid_argument& error) {
     throw Failure(Status::invalid_argument, error.what());
   }

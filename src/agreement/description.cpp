@@ -76,8 +76,8 @@ std::uint64_t hash_of_initial(const Call& call) noexcept {
   return std::max<std::uint64_t>(hash, 1);
 }
 
-std::string text_of(const ParameterRow& row, std::uint64_t value) {
-  return value < row.names.size() ? std::string(row.names[value]) : std::to_string(value);
+std::string text_of(const MethodParameter& parameter, std::uint64_t value) {
+  return value < parameter.names.size() ? std::string(parameter.names[value]) : std::to_string(value);
 }
 
 std::string text_of_count(std::uint64_t count) {
@@ -98,15 +98,15 @@ ArrayForm form_of(const Array& array) {
 /// every promise and moves the fewest bytes.
 Method resolved_method(const Call& call) {
   if (call.method != Method::automatic) return call.method;
-  const arithmetic::OperationRow& row = row_of(call.operation);
-  if (!call.initial.empty() && row.is_served_by(Method::tree)) return Method::tree;
-  const Method method = call.layout == LayoutKind::row_per_rank ? row.of_vectors : row.by_default;
+  const arithmetic::OperationProperties& properties = properties_of(call.operation);
+  if (!call.initial.empty() && properties.is_served_by(Method::tree)) return Method::tree;
+  const Method method = call.layout == LayoutKind::row_per_rank ? properties.of_vectors : properties.by_default;
   if (call.operation == Operation::user || is_rounded_once(call.operation)) return method;
   if (call.type == Type::bytes) return Method::tree;  // the call is invalid; `validate` reports the error
   const Type type = combined_type(call.operation, call.type, call.result_type, false);
-  if (arithmetic::built_in(row.combined_by, type).order_free) return Method::plain;
-  const bool needs_tree = !is_double_or_float(type) && row_of(method).rounds_once;
-  return needs_tree && row.is_served_by(Method::tree) ? Method::tree : method;
+  if (arithmetic::built_in(properties.combined_by, type).order_free) return Method::plain;
+  const bool needs_tree = !is_double_or_float(type) && properties_of(method).rounds_once;
+  return needs_tree && properties.is_served_by(Method::tree) ? Method::tree : method;
 }
 
 Description describe(const Call& call) noexcept {
@@ -167,9 +167,9 @@ std::string difference(const Description& mine, const Description& other) {
     const bool have_both = mine.initial != 0 && other.initial != 0;
     return have_both ? "different initial values" : "an initial value against none";
   }
-  for (std::size_t i = 0; i < std::size(parameter_rows); ++i)
+  for (std::size_t i = 0; i < std::size(parameter_table); ++i)
     if (const auto a = words_of(mine.parameters)[i], b = words_of(other.parameters)[i]; a != b)
-      return differ(parameter_rows[i].name, text_of(parameter_rows[i], a), text_of(parameter_rows[i], b));
+      return differ(parameter_table[i].name, text_of(parameter_table[i], a), text_of(parameter_table[i], b));
   if (mine.layout != other.layout) return differ("layout", layout_name(mine.layout), layout_name(other.layout));
   if (mine.grid != other.grid) return "grids with different axes";
   if (asked_name(mine.collective) != asked_name(other.collective))
@@ -206,7 +206,7 @@ bool order_free(const Description& description) noexcept {
 }
 
 schedule::Merging merging_of(const Description& description) noexcept {
-  schedule::Merging merging = merging_of(row_of(description.method), description.parameters.sweep);
+  schedule::Merging merging = merging_of(properties_of(description.method), description.parameters.sweep);
   merging.is_associative = merging.is_associative || order_free(description);
   const bool has_own_rows = description.array == ArrayForm::masked_elements || description.deals_rows();
   const bool has_only_sums = !has_own_rows && !arithmetic::has_several_sums(description.operation);
@@ -215,19 +215,19 @@ schedule::Merging merging_of(const Description& description) noexcept {
 }
 
 bool needs_indices(const Description& description) noexcept {
-  return row_of(description.method).needs_indices || arithmetic::names_rows(description.operation);
+  return properties_of(description.method).needs_indices || arithmetic::names_rows(description.operation);
 }
 
 const arithmetic::Operator& operator_of(const Description& description, const arithmetic::Operator& user) noexcept {
   const Operation operation = description.operation;
   if (operation == Operation::user) return user;
-  const Type type =
-      combined_type(operation, description.type, description.result_type, row_of(description.method).rounds_once);
+  const Type type = combined_type(operation, description.type, description.result_type,
+                                  properties_of(description.method).rounds_once);
   return arithmetic::built_in(combined_by(operation), type);
 }
 
 bool numbers_rows_of_groups(const Description& description) noexcept {
-  return description.deals_rows() && row_of(description.method).needs_indices;
+  return description.deals_rows() && properties_of(description.method).needs_indices;
 }
 
 bool has_first_sweep(const Description& description) noexcept {
@@ -235,7 +235,7 @@ bool has_first_sweep(const Description& description) noexcept {
 }
 
 bool needs_lists(const Description& description) noexcept {
-  return row_of(description.method).needs_indices || is_scan(description.collective);
+  return properties_of(description.method).needs_indices || is_scan(description.collective);
 }
 
 bool has_layout_of_indices(const Description& description) noexcept {
@@ -291,7 +291,7 @@ schedule::Context context_of(const Description& description, const schedule::Spe
           .collective = description.collective,
           .layout = layout,
           .spec = &schedule,
-          .nodes = nodes_of(*schedule.row, &schedule, nodes)};
+          .nodes = nodes_of(*schedule.algorithm, &schedule, nodes)};
 }
 
 schedule::OperatorKind operator_kind(const Description& description) noexcept {

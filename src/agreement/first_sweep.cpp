@@ -30,15 +30,15 @@ Agreement agreed_first_sweep(const Call& call, Rank rank_count, const std::share
   const Description description = describe(call);
   const auto ranks = static_cast<Count>(rank_count);
   const std::vector<Count> counts(ranks, 1);
-  const schedule::Row& row = schedule::row_for_questions(nodes.get());
+  const schedule::Algorithm& algorithm = schedule::algorithm_for_questions(nodes.get());
   return {.members = {{.description = description,
                        .digest = digest_of(description),
                        .layout = std::make_shared<const order::Layout>(order::Layout::contiguous(counts)),
                        .element_count = ranks}},
           .digest = digest_of(description),
-          .schedule = schedule::parse(row.name),
-          .chosen = {.schedule = std::string(row.name)},
-          .nodes = row.has_groups ? nodes : nullptr};
+          .schedule = schedule::parse(algorithm.name),
+          .chosen = {.schedule = std::string(algorithm.name)},
+          .nodes = algorithm.has_groups ? nodes : nullptr};
 }
 
 }  // namespace steadfold::agreement

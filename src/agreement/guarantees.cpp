@@ -31,7 +31,8 @@ std::string advice(Guarantees missing, const Description& description) {
     return "reduce distributed elements instead of one vector per rank";
   if (is_of_ranks && is_scan(description.collective)) return "use a reduction of all ranks' elements instead of a scan";
   if (missing == guarantee::layout && needs_indices(description)) return "give a layout that has element indices";
-  const bool has_tree = arithmetic::row_of(description.operation).is_served_by(Method::tree) && !description.has_mask();
+  const bool has_tree =
+      arithmetic::properties_of(description.operation).is_served_by(Method::tree) && !description.has_mask();
   const bool has_exact = !rounding_once(description).empty();
   if (has_tree) return has_exact ? "use method tree or exact" : "use method tree";
   return has_exact ? "use method exact" : "leave out the guarantee";
@@ -41,7 +42,7 @@ std::string advice(Guarantees missing, const Description& description) {
 
 Guarantees kept(const Description& description) noexcept {
   const LayoutKind kind = description.layout;
-  Guarantees found = order_free(description) ? guarantee::all : row_of(description.method).keeps;
+  Guarantees found = order_free(description) ? guarantee::all : properties_of(description.method).keeps;
   // If every rank has one row, the number of rows is the number of ranks, so the bits depend on the ranks. In a scan,
   // the rows before a rank depend on the ranks too.
   if (kind == LayoutKind::row_per_rank || is_scan(description.collective))

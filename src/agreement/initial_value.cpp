@@ -27,7 +27,7 @@ bool makes_values_of_operator(Operation operation) noexcept {
 void require_initial(const Call& call) {
   if (call.initial.empty()) return;
   const auto refuse = [](const std::string& text) { throw Failure(Status::unsupported, text); };
-  const MethodRow& method = row_of(resolved_method(call));
+  const MethodProperties& method = properties_of(resolved_method(call));
   if (!method.needs_indices)
     refuse("an initial value with method " + std::string(method.merging.method) +
            " (only tree combines it with the result), name method tree, or add the value to the elements");

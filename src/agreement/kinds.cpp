@@ -28,7 +28,7 @@ std::vector<std::byte> of_none(const Description& description) {
   const Operation operation = description.operation;
   if (arithmetic::is_location(operation)) return arithmetic::location_of_none(description.type);
   const bool is_real = is_double_or_float(description.result_type);
-  if (!row_of(operation).needs_rows || !(is_real || is_complex(description.result_type))) return {};
+  if (!properties_of(operation).needs_rows || !(is_real || is_complex(description.result_type))) return {};
   std::vector<std::byte> bytes(arithmetic::size_of(description.result_type));
   const bool is_float = description.result_type == Type::f32 || description.result_type == Type::cf32;
   const Bytes part = is_float ? sizeof(float) : sizeof(double);
@@ -58,8 +58,8 @@ bool is_made(const Description& description, Type result) {
 /// operation.
 void require_result_type(const Description& description) {
   using arithmetic::ResultForm;
-  const arithmetic::OperationRow& row = row_of(description.operation);
-  const bool is_free = row.result == ResultForm::own || row.result == ResultForm::real;
+  const arithmetic::OperationProperties& properties = properties_of(description.operation);
+  const bool is_free = properties.result == ResultForm::own || properties.result == ResultForm::real;
   if (description.operation == Operation::user || !is_free || is_made(description, description.result_type)) return;
   std::string made;
   for (auto type = Type::f64; type <= Type::f128; type = static_cast<Type>(static_cast<std::uint32_t>(type) + 1))
@@ -78,7 +78,7 @@ std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& descr
                                                         Count columns) {
   const Type type = description.type;
   const Operation operation = description.operation;
-  const MethodRow& method = row_of(description.method);
+  const MethodProperties& method = properties_of(description.method);
   if (operation == Operation::abs_sum && method.has_absolute_sums && is_double_or_float(type))
     return method.make(description, op, columns);
   const auto conversion = arithmetic::conversion(operation, type, description.result_type, method.rounds_once);
@@ -102,7 +102,7 @@ bool keeps_rows(const Description& d, const MergedRows& merged) {
   constexpr Count most_narrow = 8;  // number of columns up to which rows count as narrow
   const bool is_plain_sum = d.operation == Operation::sum && is_double_or_float(d.type) && d.result_type == d.type &&
                             d.array == ArrayForm::none && d.parameters.sweep == arithmetic::Sweep::single_sweep;
-  return is_plain_sum && row_of(d.method).may_keep_rows && !is_scan(d.collective) && d.columns > most_narrow &&
+  return is_plain_sum && properties_of(d.method).may_keep_rows && !is_scan(d.collective) && d.columns > most_narrow &&
          merged.rows > 1 && merged.rows <= arithmetic::most_kept_rows &&
          merged.rows <= most_of_a_rank * static_cast<Count>(merged.ranks);
 }
@@ -112,7 +112,8 @@ bool keeps_rows(const Description& d, const MergedRows& merged) {
 bool has_small_groups(const Description& d, Count columns) {
   const bool is_sum = (d.operation == Operation::sum || d.operation == Operation::dot) && is_double_or_float(d.type) &&
                       is_double_or_float(d.result_type) && d.parameters.sweep == arithmetic::Sweep::single_sweep;
-  return d.deals_rows() && is_sum && row_of(d.method).rounds_once && columns < arithmetic::ColumnBuilders::no_column;
+  return d.deals_rows() && is_sum && properties_of(d.method).rounds_once &&
+         columns < arithmetic::ColumnBuilders::no_column;
 }
 
 /// Returns the first indices of the intervals of all ranks, in ascending order; at least one index.
@@ -135,7 +136,7 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
   const bool has_masked_elements = description.array == ArrayForm::masked_elements;
   // Whether every column may have other rows than the columns beside it.
   const bool has_own_rows = has_masked_elements || description.deals_rows();
-  if (has_small_groups(description, columns)) return row_of(description.method).make(description, op, columns);
+  if (has_small_groups(description, columns)) return properties_of(description.method).make(description, op, columns);
   if (has_own_rows || (arithmetic::has_several_sums(description.operation) && columns != 1)) {
     Description of_a_column = description;
     if (has_masked_elements) of_a_column.array = ArrayForm::masked_rows;

@@ -87,7 +87,7 @@ Kind make_tree(const Description& description, const Operator& op, Count columns
     unsupported(description,
                 "the tree has no place for rows that the mask leaves out), " + take_rounding_once(description));
   const Operation operation = description.operation;
-  require_operator(description, op, row_of(operation).is_served_by(Method::tree));
+  require_operator(description, op, properties_of(operation).is_served_by(Method::tree));
   if (arithmetic::is_location(operation))
     unsupported(description, "no order of combining changes its bits), let the library choose the method");
   Kind tree = description.parameters.lanes > 1
@@ -124,12 +124,12 @@ Kind make_binned(const Description& description, const Operator& /*op*/, Count c
 }
 
 Kind make_plain(const Description& description, const Operator& op, Count columns) {
-  require_operator(description, op, row_of(description.operation).is_served_by(Method::plain));
+  require_operator(description, op, properties_of(description.operation).is_served_by(Method::plain));
   if (!arithmetic::is_location(description.operation)) return arithmetic::make_plain(op, columns);
   return arithmetic::make_location(description.operation, description.type, columns);
 }
 
-constexpr std::array<MethodRow, 4> all_methods = {{
+constexpr std::array<MethodProperties, 4> all_methods = {{
     {.method = Method::tree,
      .merging = {.method = "tree"},
      .bits_version = "tree-1",
@@ -162,22 +162,22 @@ constexpr std::array<MethodRow, 4> all_methods = {{
 
 }  // namespace
 
-std::span<const MethodRow> methods() noexcept { return all_methods; }
+std::span<const MethodProperties> methods() noexcept { return all_methods; }
 
-const MethodRow& row_of(Method method) noexcept {
-  const auto* const last = std::prev(all_methods.end());  // the last row, for numbers that are not methods
-  return *std::find_if(all_methods.begin(), last, [=](const MethodRow& each) { return each.method == method; });
+const MethodProperties& properties_of(Method method) noexcept {
+  const auto* const last = std::prev(all_methods.end());  // the last entry, for numbers that are not methods
+  return *std::find_if(all_methods.begin(), last, [=](const MethodProperties& each) { return each.method == method; });
 }
 
-const MethodRow* find_method(std::string_view name) noexcept {
-  const auto* const row =
-      std::ranges::find(all_methods, name, [](const MethodRow& each) { return each.merging.method; });
-  return row == all_methods.end() ? nullptr : row;
+const MethodProperties* find_method(std::string_view name) noexcept {
+  const auto* const properties =
+      std::ranges::find(all_methods, name, [](const MethodProperties& each) { return each.merging.method; });
+  return properties == all_methods.end() ? nullptr : properties;
 }
 
-schedule::Merging merging_of(const MethodRow& row, Sweep sweep) noexcept {
-  schedule::Merging merging = row.merging;
-  if (row.has_sweep && sweep == Sweep::single_sweep) merging.offers_words = false;
+schedule::Merging merging_of(const MethodProperties& properties, Sweep sweep) noexcept {
+  schedule::Merging merging = properties.merging;
+  if (properties.has_sweep && sweep == Sweep::single_sweep) merging.offers_words = false;
   return merging;
 }
 
@@ -188,14 +188,14 @@ std::string rounding_once(const Description& description) {
   if (conversion) type = conversion->type;
   if (!is_double_or_float(type)) return "";
   std::string listed;
-  for (const MethodRow& each : all_methods)
-    if (each.rounds_once && arithmetic::row_of(description.operation).is_served_by(each.method))
+  for (const MethodProperties& each : all_methods)
+    if (each.rounds_once && arithmetic::properties_of(description.operation).is_served_by(each.method))
       listed.append(listed.empty() ? "" : " or ").append(each.merging.method);
   return listed;
 }
 
 std::string_view name_of(Method method) noexcept {
-  return method == Method::automatic ? "automatic" : row_of(method).merging.method;
+  return method == Method::automatic ? "automatic" : properties_of(method).merging.method;
 }
 
 }  // namespace steadfold::agreement

@@ -1,6 +1,6 @@
-// The table of methods. A method fixes the bits of a call. One row of the table has everything that is known about a
-// method. Other code uses the properties in the row and does not compare methods.
-// Cost: finding a row takes a few comparisons. Source: docs/guarantees.md.
+// The table of methods. A method fixes the bits of a call. One entry of the table has everything that is known about
+// a method. Other code uses these properties and does not compare methods.
+// Cost: finding an entry takes a few comparisons. Source: docs/guarantees.md.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace steadfold::agreement {
 
 using arithmetic::Method;
 
-struct MethodRow {
+struct MethodProperties {
   Method method;
   schedule::Merging merging;  // the method's name and its properties for schedules; see merging_of
   // Version of the method's bits, which changes when the bits change; empty if the bits are not fixed.
@@ -41,15 +41,15 @@ struct MethodRow {
 };
 
 /// Returns all methods, in the order in which they are shown.
-std::span<const MethodRow> methods() noexcept;
-/// Returns the row of a method. Not for `automatic`, which is resolved to another method before.
-const MethodRow& row_of(Method method) noexcept;
+std::span<const MethodProperties> methods() noexcept;
+/// Returns the properties of a method. Not for `automatic`, which is resolved to another method before.
+const MethodProperties& properties_of(Method method) noexcept;
 /// Returns the method with this name, or null.
-const MethodRow* find_method(std::string_view name) noexcept;
+const MethodProperties* find_method(std::string_view name) noexcept;
 
-/// Returns the row's `merging` for calls with this sweep. If the method has a sweep, the transport can add its partials
-/// as words only with a double sweep, which gives all ranks the same bin range.
-schedule::Merging merging_of(const MethodRow& row, arithmetic::Sweep sweep) noexcept;
+/// Returns the method's `merging` for calls with this sweep. If the method has a sweep, the transport can add its
+/// partials as words only with a double sweep, which gives all ranks the same bin range.
+schedule::Merging merging_of(const MethodProperties& properties, arithmetic::Sweep sweep) noexcept;
 
 std::string_view name_of(Method method) noexcept;
 

@@ -20,11 +20,11 @@ order::Rank typical_rank_count(const schedule::Context& context, Count rounds) {
 /// intervals if the order is cyclic.
 Bytes typical_partial(const schedule::Context& context, const PartialSizes& sizes, Count rounds) {
   using order::Rank;
-  const schedule::Row& row = *context.spec->row;
+  const schedule::Algorithm& algorithm = *context.spec->algorithm;
   const Rank ranks = context.rank_count;
-  if (row.partials == schedule::Partials::of_one_rank) return sizes.of(*context.layout, {ranks / 2, 1});
+  if (algorithm.partials == schedule::Partials::of_one_rank) return sizes.of(*context.layout, {ranks / 2, 1});
   const Rank count = typical_rank_count(context, rounds);
-  const bool is_cyclic = row.keeps_rank_order == schedule::KeepsRankOrder::never;
+  const bool is_cyclic = algorithm.keeps_rank_order == schedule::KeepsRankOrder::never;
   return sizes.of(*context.layout, {is_cyclic ? ranks - (count + 1) / 2 : ranks / 4, count});
 }
 
@@ -34,30 +34,30 @@ struct Vectors {
   double values = 0;
 };
 
-Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, double rounds) {
-  const double all = row.vectors ? row.vectors(context) : rounds / context.segments;
+Vectors vectors_of(const schedule::Algorithm& algorithm, const schedule::Context& context, double rounds) {
+  const double all = algorithm.vectors ? algorithm.vectors(context) : rounds / context.segments;
   if (context.is_scan()) return {.partials = all};
   if (context.scatters()) {
-    if (row.segments == schedule::Segments::one_per_rank) return {.partials = all};
+    if (algorithm.segments == schedule::Segments::one_per_rank) return {.partials = all};
     // In the first rounds whole vectors are sent, then the blocks of one vector along a binomial tree.
     return {.partials = rounds - order::ceil_log2(context.ranks()), .values = 1};
   }
   double share = context.rooted() && context.segments == 1 ? 1.0 : 0.5;
-  if (!row.uneven)
-    share = static_cast<double>(row.partial_messages(context)) / static_cast<double>(row.messages(context));
+  if (!algorithm.uneven)
+    share = static_cast<double>(algorithm.partial_messages(context)) / static_cast<double>(algorithm.messages(context));
   return {.partials = share * all, .values = (1 - share) * all};
 }
 
 /// Whether every rank does the same as rank 0, with rank numbers shifted by its number, with whole partials over
 /// several ports in a round.
-bool every_rank_does_the_same(const schedule::Row& row) {
-  return row.same_on_all_ranks == schedule::SameOnAllRanks::no;
+bool every_rank_does_the_same(const schedule::Algorithm& algorithm) {
+  return algorithm.same_on_all_ranks == schedule::SameOnAllRanks::no;
 }
 
 double merges_of_rank_0(schedule::Context context) {
   context.rank = 0;
   double merges = 0;
-  schedule::Steps steps = context.spec->row->steps(context);
+  schedule::Steps steps = context.spec->algorithm->steps(context);
   while (const schedule::Step* const step = steps.next()) merges += step->kind == schedule::StepKind::merge ? 1 : 0;
   return merges;
 }
@@ -101,10 +101,10 @@ struct Modelled {
   }
 };
 
-void send_the_same_on_every_rank(Modelled& found, const schedule::Row& row) {
+void send_the_same_on_every_rank(Modelled& found, const schedule::Algorithm& algorithm) {
   const auto ranks = static_cast<double>(found.context.rank_count);
-  const auto messages = static_cast<double>(row.messages(found.context));
-  const auto partials = static_cast<double>(row.partial_messages(found.context));
+  const auto messages = static_cast<double>(algorithm.messages(found.context));
+  const auto partials = static_cast<double>(algorithm.partial_messages(found.context));
   if (messages > 0) found.sent = {{messages / ranks, found.partial * partials / messages}};
   found.merged = merges_of_rank_0(found.context) * found.partial;
 }
@@ -146,8 +146,8 @@ void send_halves(Modelled& found, Count halvings, const PartialSizes& sizes) {
 }
 
 /// Adds one message of a whole vector per round.
-void send_vectors(Modelled& found, const schedule::Row& row, const PartialSizes& sizes) {
-  const Vectors vectors = vectors_of(row, found.context, found.rounds);
+void send_vectors(Modelled& found, const schedule::Algorithm& algorithm, const PartialSizes& sizes) {
+  const Vectors vectors = vectors_of(algorithm, found.context, found.rounds);
   const double all = vectors.partials + vectors.values;
   if (all <= 0) return;
   const auto add = [&](double count, double whole) {
@@ -162,33 +162,33 @@ void send_vectors(Modelled& found, const schedule::Row& row, const PartialSizes&
 /// every rank finishes the columns of its block, these are only a part of all columns. In schedules with groups the
 /// first rank of each node finishes all columns.
 double finished_by_a_rank(const schedule::Context& context, const arithmetic::PartialKind& kind) {
-  const schedule::Row& row = *context.spec->row;
+  const schedule::Algorithm& algorithm = *context.spec->algorithm;
   const order::IntervalSet all_rows({0, context.layout->element_count()});
   const double beyond = static_cast<double>(kind.full_size(all_rows)) - static_cast<double>(kind.value_bytes());
-  const bool in_parts = row.segments == schedule::Segments::one_per_rank && !row.has_groups;
+  const bool in_parts = algorithm.segments == schedule::Segments::one_per_rank && !algorithm.has_groups;
   return std::max(beyond, 0.0) / (in_parts ? static_cast<double>(context.rank_count) : 1.0);
 }
 
 std::optional<Modelled> modelled(schedule::Context context, const PartialSizes& sizes, Count columns,
                                  const transport::LogGP& link) {
-  const schedule::Row& row = *context.spec->row;
-  if (!row.messages || !row.rounds) return std::nullopt;
+  const schedule::Algorithm& algorithm = *context.spec->algorithm;
+  if (!algorithm.messages || !algorithm.rounds) return std::nullopt;
   context.segments = context.scatters() ? static_cast<std::uint32_t>(context.rank_count)
                                         : segments_of(context, columns,
                                                       sizes.kind().value_bytes() / std::max(columns, Count{1}), link);
   schedule::Context whole = context;
   whole.segments = 1;
   Modelled found{.context = context,
-                 .rounds = static_cast<double>(row.rounds(context)),
-                 .partial = static_cast<double>(typical_partial(context, sizes, row.rounds(whole))),
+                 .rounds = static_cast<double>(algorithm.rounds(context)),
+                 .partial = static_cast<double>(typical_partial(context, sizes, algorithm.rounds(whole))),
                  .value = static_cast<double>(sizes.kind().value_bytes() + sizeof(Header))};
-  const Count halvings = row.halvings == nullptr ? 0 : row.halvings(context);
-  if (every_rank_does_the_same(row)) {
-    send_the_same_on_every_rank(found, row);
+  const Count halvings = algorithm.halvings == nullptr ? 0 : algorithm.halvings(context);
+  if (every_rank_does_the_same(algorithm)) {
+    send_the_same_on_every_rank(found, algorithm);
   } else if (halvings > 0) {
     send_halves(found, halvings, sizes);
   } else {
-    send_vectors(found, row, sizes);
+    send_vectors(found, algorithm, sizes);
   }
   found.finished = finished_by_a_rank(context, sizes.kind());
   return found;
@@ -243,7 +243,7 @@ class NodeLink {
     constexpr Count most_steps = Count{1} << 16;
     const double vector = 1.0 / context.segments;
     Count arrivals = 0;
-    schedule::Steps steps = context.spec->row->steps(context);
+    schedule::Steps steps = context.spec->algorithm->steps(context);
     while (const schedule::Step* const step = steps.next()) {
       if (++*steps_ > most_steps) return false;
       if (step->peer < 0) continue;
@@ -319,7 +319,7 @@ Bytes PartialSizes::of(const order::Layout& layout, order::RankRange range) cons
 
 std::optional<double> modelled_seconds(schedule::Context context, const PartialSizes& sizes, Count columns,
                                        const Network& network) {
-  if (context.rank_count == 1 && context.spec->row->messages && context.spec->row->rounds) return 0;
+  if (context.rank_count == 1 && context.spec->algorithm->messages && context.spec->algorithm->rounds) return 0;
   const transport::LogGP& link = network.link;
   const auto found = modelled(context, sizes, columns, link);
   if (!found) return std::nullopt;

@@ -27,7 +27,7 @@ struct MethodParameters {
 };
 
 /// A parameter of a method.
-struct ParameterRow {
+struct MethodParameter {
   std::string_view name;
   Method method;
   order::Count least = 0;
@@ -36,13 +36,13 @@ struct ParameterRow {
   std::span<const std::string_view> names = {};  // the names of the values, if they have names
 };
 inline constexpr std::string_view sweep_names[] = {"single_sweep", "double_sweep"};
-inline constexpr ParameterRow parameter_rows[] = {
+inline constexpr MethodParameter parameter_table[] = {
     {.name = "bins", .method = Method::binned, .least = 2, .most = 4, .by_default = 3},
     {.name = "sweep", .method = Method::binned, .most = std::size(sweep_names) - 1, .names = sweep_names},
     {.name = "lanes", .method = Method::tree, .least = 1, .most = 1024, .by_default = 1},
 };
-/// The parameters as numbers, in the order of the rows.
-using ParameterWords = std::array<std::uint64_t, std::size(parameter_rows)>;
+/// The parameters as numbers, in the order of the table.
+using ParameterWords = std::array<std::uint64_t, std::size(parameter_table)>;
 constexpr ParameterWords words_of(const MethodParameters& given) noexcept {
   return std::bit_cast<ParameterWords>(given);
 }

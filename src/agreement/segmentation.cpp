@@ -8,17 +8,17 @@ namespace {
 
 constexpr std::uint32_t most_segments = 1u << 20;
 
-/// A row's formula for rounds, if it is linear in the number of segments.
+/// An algorithm's formula for rounds, if it is linear in the number of segments.
 struct LinearRounds {
   Count first;   // number of rounds for the first segment
   Count period;  // number of additional rounds for every further segment
 };
 
-LinearRounds line_of(const schedule::Row& row, schedule::Context context) {
+LinearRounds line_of(const schedule::Algorithm& algorithm, schedule::Context context) {
   constexpr std::uint32_t many = 1024;
   const auto rounds = [&](std::uint32_t segments) {
     context.segments = segments;
-    return row.rounds(context);
+    return algorithm.rounds(context);
   };
   const Count period = rounds(many + 1) - rounds(many);
   return {rounds(many) - (many - 1) * period, period};
@@ -104,21 +104,21 @@ Segmentation segmentation_of(const schedule::Context& context, Count columns, By
 
 std::uint32_t segments_of(const schedule::Context& context, Count columns, Bytes column_bytes,
                           const transport::LogGP& link) {
-  const schedule::Row& row = *context.spec->row;
+  const schedule::Algorithm& algorithm = *context.spec->algorithm;
   const Count most = std::min<Count>(columns, most_segments);
-  if (row.segments == schedule::Segments::one || context.rank_count == 1) return 1;
+  if (algorithm.segments == schedule::Segments::one || context.rank_count == 1) return 1;
   const Count block = block_of(*context.spec);
-  if (row.segments == schedule::Segments::one_per_rank) return of_units(row.unit_of(context), most, block);
+  if (algorithm.segments == schedule::Segments::one_per_rank) return of_units(algorithm.unit_of(context), most, block);
   double wanted = 0;
   if (block > 0) {
     const Count blocks = (columns - 1) / block + 1;
     wanted = static_cast<double>(blocks);
   } else {
-    const LinearRounds line = line_of(row, context);
+    const LinearRounds line = line_of(algorithm, context);
     wanted = std::round(best_pipeline(line.first, line.period, columns * column_bytes, link).blocks);
   }
   const auto possible = static_cast<std::uint32_t>(std::min(wanted, static_cast<double>(most)));
-  return row.segments_up_to(std::max(possible, 1u), context);
+  return algorithm.segments_up_to(std::max(possible, 1u), context);
 }
 
 }  // namespace steadfold::agreement

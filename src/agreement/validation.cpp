@@ -30,30 +30,30 @@ void require_settings() {
          known + ", or leave it unset");
 }
 
-constexpr const ParameterRow& parameter(std::string_view name) {
-  return *std::ranges::find(parameter_rows, name, &ParameterRow::name);
+constexpr const MethodParameter& parameter(std::string_view name) {
+  return *std::ranges::find(parameter_table, name, &MethodParameter::name);
 }
 static_assert(parameter("lanes").most == order::most_lanes);
 static_assert(parameter("bins").least == arithmetic::fewest_bins && parameter("bins").most == arithmetic::most_bins);
 
 /// Returns why a parameter cannot have this value, as an error text.
-std::string fault_of(const ParameterRow& row, std::uint64_t value) {
+std::string fault_of(const MethodParameter& parameter, std::uint64_t value) {
   const std::string given = std::to_string(value);
-  if (!row.names.empty())
-    return std::string(row.name) + " " + given + " is unknown (the last value is " + std::to_string(row.most) +
-           "), begin with sf_call_init";
-  return given + " " + std::string(row.name) + " (method " + std::string(agreement::name_of(row.method)) + " takes " +
-         std::to_string(row.least) + " to " + std::to_string(row.most) +
-         "), give one of these numbers, or 0 for the default, " + std::to_string(row.by_default);
+  if (!parameter.names.empty())
+    return std::string(parameter.name) + " " + given + " is unknown (the last value is " +
+           std::to_string(parameter.most) + "), begin with sf_call_init";
+  return given + " " + std::string(parameter.name) + " (method " + std::string(agreement::name_of(parameter.method)) +
+         " takes " + std::to_string(parameter.least) + " to " + std::to_string(parameter.most) +
+         "), give one of these numbers, or 0 for the default, " + std::to_string(parameter.by_default);
 }
 
 /// Checks the parameters of the call's method, and that the enumerators of every method are known.
 void validate_parameters(const Call& call) {
   const ParameterWords words = words_of(call.parameters);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const ParameterRow& row = parameter_rows[i];
-    if (words[i] == 0 || (row.least <= words[i] && words[i] <= row.most)) continue;
-    if (!row.names.empty() || row.method == resolved_method(call)) refuse(fault_of(row, words[i]));
+    const MethodParameter& parameter = parameter_table[i];
+    if (words[i] == 0 || (parameter.least <= words[i] && words[i] <= parameter.most)) continue;
+    if (!parameter.names.empty() || parameter.method == resolved_method(call)) refuse(fault_of(parameter, words[i]));
   }
 }
 
@@ -61,7 +61,7 @@ void validate_parameters(const Call& call) {
 void validate_lanes(const Call& call) {
   if (call.parameters.lanes <= 1) return;
   const std::string lanes = std::to_string(call.parameters.lanes) + " lanes";
-  const MethodRow& method = row_of(resolved_method(call));
+  const MethodProperties& method = properties_of(resolved_method(call));
   if (method.method != Method::tree)
     throw Failure(Status::unsupported, lanes + " with method " + std::string(method.merging.method) +
                                            " (only tree deals elements to lanes), name method tree or give no lanes");
@@ -84,7 +84,7 @@ void validate_share(const Call& call, Rank rank_count) {
   if (call.root != all_ranks && call.collective != Collective::reduce)
     refuse("root " + std::to_string(call.root) + " of " + name +
            " (in this collective every rank gets its own result), leave out the root");
-  if (is_scan(call.collective) && row_of(resolved_method(call)).has_sweep &&
+  if (is_scan(call.collective) && properties_of(resolved_method(call)).has_sweep &&
       call.parameters.sweep == Sweep::double_sweep)
     refuse("the double sweep cannot be used in " + name +
            " (the largest term of all ranks is not the largest term of the first ranks), use the " + "single sweep");

@@ -326,13 +326,13 @@ class ConvertedKind final : public WrappedKind {
 template <class T>
 Conversion of_complex(Operation operation, Type part, Type result) {
   if (is_dot(operation))
-    return {
-        .type = part,
-        .result = part_of(result),
-        .parts = 2,
-        .rows = 2,
-        .first = row_of(operation).terms == Terms::conjugated_products ? left_factors<T, true> : left_factors<T, false>,
-        .second = right_factors<T>};
+    return {.type = part,
+            .result = part_of(result),
+            .parts = 2,
+            .rows = 2,
+            .first = properties_of(operation).terms == Terms::conjugated_products ? left_factors<T, true>
+                                                                                  : left_factors<T, false>,
+            .second = right_factors<T>};
   if (squares(operation)) return {.type = part, .result = result, .rows = 2, .first = parts<T>};
   return {.type = part, .result = part_of(result), .parts = 2};
 }
@@ -348,10 +348,11 @@ std::optional<Conversion> to_rounded_terms(Operation operation, Type type, Type 
   if (found == nullptr) return std::nullopt;
   const bool are_complex = is_complex(result);
   const Type part = are_complex ? part_of(result) : result;
-  return Conversion{.type = part,
-                    .result = part,
-                    .parts = are_complex ? Count{2} : 1,
-                    .multiply = row_of(operation).terms == Terms::products ? found->products : found->conjugated};
+  return Conversion{
+      .type = part,
+      .result = part,
+      .parts = are_complex ? Count{2} : 1,
+      .multiply = properties_of(operation).terms == Terms::products ? found->products : found->conjugated};
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Made by ./dev surface from the tables in surface/: edit the tables.
 //
-// The methods, and the operations with their properties, one row for each.
-// Cost: a row is found by its index.
+// The methods, and the operations with their properties, one entry for each.
+// Cost: an entry is found by its index.
 #pragma once
 
 #include <cstdint>
@@ -50,11 +50,11 @@ constexpr Methods set_of(Each... each) noexcept {
   return (0u | ... | (1u << static_cast<std::uint32_t>(each)));
 }
 
-struct OperationRow {
+struct OperationProperties {
   std::string_view words;  // name of the operation in error texts
   Operation combined_by;   // operator that merges partial results
   Methods served_by;       // methods that compute the operation
-  // The method that is used if the caller names none. Integers take plain, whatever the row says.
+  // The method that is used if the caller names none. Integers take plain, whatever the entry says.
   Method by_default;
   Method of_vectors;  // the same for calls in MPI's shape
   OperandForm operands = OperandForm::elements;
@@ -65,7 +65,7 @@ struct OperationRow {
 
   constexpr bool is_served_by(Method method) const noexcept { return (served_by & set_of(method)) != 0; }
 };
-inline constexpr OperationRow operation_rows[] = {
+inline constexpr OperationProperties operation_table[] = {
     {.words = "sum",
      .combined_by = Operation::sum,
      .served_by = set_of(Method::tree, Method::exact, Method::binned, Method::plain),
@@ -197,8 +197,8 @@ inline constexpr OperationRow operation_rows[] = {
      .needs_rows = true},
 };
 
-constexpr const OperationRow& row_of(Operation operation) noexcept {
-  return operation_rows[static_cast<std::uint32_t>(operation)];
+constexpr const OperationProperties& properties_of(Operation operation) noexcept {
+  return operation_table[static_cast<std::uint32_t>(operation)];
 }
 
 }  // namespace steadfold::arithmetic

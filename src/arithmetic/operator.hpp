@@ -26,36 +26,40 @@ enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes, bf16, f16
 enum class Sweep : std::uint32_t { single_sweep, double_sweep };
 
 /// Whether the result is a value and the index of its row.
-constexpr bool is_location(Operation operation) noexcept { return row_of(operation).result == ResultForm::located; }
+constexpr bool is_location(Operation operation) noexcept {
+  return properties_of(operation).result == ResultForm::located;
+}
 /// Whether the result has indices of rows. Kinds of these operations apply masks themselves.
 constexpr bool names_rows(Operation operation) noexcept {
-  return is_location(operation) || row_of(operation).result == ResultForm::statistics;
+  return is_location(operation) || properties_of(operation).result == ResultForm::statistics;
 }
 /// Whether the terms are squares, and so never negative.
-constexpr bool squares(Operation operation) noexcept { return row_of(operation).terms == Terms::squares; }
+constexpr bool squares(Operation operation) noexcept { return properties_of(operation).terms == Terms::squares; }
 /// Whether elements lose their signs before they are combined.
 constexpr bool takes_absolute_values(Operation operation) noexcept {
-  return row_of(operation).terms == Terms::absolute_values;
+  return properties_of(operation).terms == Terms::absolute_values;
 }
 /// Whether elements have factors, or weights, as a second operand.
-constexpr bool has_factors(Operation operation) noexcept { return row_of(operation).operands == OperandForm::factors; }
+constexpr bool has_factors(Operation operation) noexcept {
+  return properties_of(operation).operands == OperandForm::factors;
+}
 /// Whether there is a second operand: factors, weights or a mask.
 constexpr bool has_second(Operation operation) noexcept {
-  return has_factors(operation) || row_of(operation).operands == OperandForm::mask;
+  return has_factors(operation) || properties_of(operation).operands == OperandForm::mask;
 }
 /// Whether a result is computed from several sums of a column. Partials then have one column.
-constexpr bool has_several_sums(Operation operation) noexcept { return row_of(operation).has_several_sums; }
+constexpr bool has_several_sums(Operation operation) noexcept { return properties_of(operation).has_several_sums; }
 /// Whether the result is a sum of products, with the first factors conjugated or not.
 constexpr bool is_dot(Operation operation) noexcept {
-  const Terms terms = row_of(operation).terms;
+  const Terms terms = properties_of(operation).terms;
   return (terms == Terms::products || terms == Terms::conjugated_products) && !has_several_sums(operation);
 }
 /// Whether the result has more bits than the elements until the end, where it is rounded once.
 constexpr bool is_rounded_once(Operation operation) noexcept {
-  return row_of(operation).is_served_by(Method::exact) && !row_of(operation).is_served_by(Method::plain);
+  return properties_of(operation).is_served_by(Method::exact) && !properties_of(operation).is_served_by(Method::plain);
 }
 /// The built-in operator with which a reduction combines; `user` has none.
-constexpr Operation combined_by(Operation operation) noexcept { return row_of(operation).combined_by; }
+constexpr Operation combined_by(Operation operation) noexcept { return properties_of(operation).combined_by; }
 
 constexpr bool is_double_or_float(Type type) noexcept { return type == Type::f64 || type == Type::f32; }
 constexpr bool is_complex(Type type) noexcept { return type == Type::cf32 || type == Type::cf64; }
@@ -82,7 +86,7 @@ constexpr order::Bytes size_of(Type type) noexcept {
 }
 
 std::string_view name_of(Type type) noexcept;
-constexpr std::string_view name_of(Operation operation) noexcept { return row_of(operation).words; }
+constexpr std::string_view name_of(Operation operation) noexcept { return properties_of(operation).words; }
 
 /// Computes result[i] = left[i] op right[i] for i < count. Returns 0, or another value for failure. `result` may be
 /// `left`, never `right`. So an operator that reads an input after it wrote part of a result (a naive matrix product)

@@ -55,7 +55,7 @@ schedule::Collective collective_of(const sf_call& call) {
 arithmetic::Type result_of(arithmetic::Operation operation, arithmetic::Type type) {
   using arithmetic::ResultForm;
   using arithmetic::Type;
-  const ResultForm form = row_of(operation).result;
+  const ResultForm form = properties_of(operation).result;
   if (form == ResultForm::statistics) return Type::f64;
   if (type == Type::f16 || type == Type::bf16) return Type::f32;
   return form == ResultForm::real && is_complex(type) ? part_of(type) : type;

@@ -23,28 +23,28 @@ struct Schedule {
 
 void append(std::string& names, std::string_view name) { names.append(names.empty() ? "" : " ").append(name); }
 
-Schedule schedule_of(const schedule::Row& row) {
-  Schedule texts{.name = std::string(row.name),
-                 .about = std::string(row.sentence),
+Schedule schedule_of(const schedule::Algorithm& algorithm) {
+  Schedule texts{.name = std::string(algorithm.name),
+                 .about = std::string(algorithm.sentence),
                  .parameters = {},
                  .collectives = {},
                  .methods = {},
                  .examples = {},
-                 .restrictions = std::string(row.restrictions),
-                 .source = std::string(row.source)};
-  for (const std::string_view each : row.parameters) append(texts.parameters, each);
+                 .restrictions = std::string(algorithm.restrictions),
+                 .source = std::string(algorithm.source)};
+  for (const std::string_view each : algorithm.parameters) append(texts.parameters, each);
   for (const schedule::Collective each : schedule::every_collective)
-    if (offers(row.collectives, each)) append(texts.collectives, name_of(each));
-  for (const agreement::MethodRow& each : agreement::methods())
-    if (serves(row, each.merging)) append(texts.methods, each.merging.method);
-  for (const std::string& each : names_of(row)) append(texts.examples, each);
+    if (offers(algorithm.collectives, each)) append(texts.collectives, name_of(each));
+  for (const agreement::MethodProperties& each : agreement::methods())
+    if (serves(algorithm, each.merging)) append(texts.methods, each.merging.method);
+  for (const std::string& each : names_of(algorithm)) append(texts.examples, each);
   return texts;
 }
 
 const std::vector<Schedule>& schedules() {
   static const auto& all = *new auto([] {
     std::vector<Schedule> made;
-    for (const schedule::Row& row : schedule::registry()) made.push_back(schedule_of(row));
+    for (const schedule::Algorithm& algorithm : schedule::registry()) made.push_back(schedule_of(algorithm));
     return made;
   }());
   return all;

@@ -9,7 +9,7 @@
 #include "agreement/failure.hpp"
 #include "capi/boundary.hpp"
 #include "capi/names.hpp"
-#include "capi/option_rows.hpp"
+#include "capi/option_table.hpp"
 #include "capi/sized.hpp"
 #include "steadfold/operators.hpp"
 
@@ -54,7 +54,7 @@ std::uint64_t value_of(const Option& option, std::string_view value) {
   }
 }
 
-static_assert(std::ranges::all_of(option_rows, [](const Option& option) {
+static_assert(std::ranges::all_of(option_table, [](const Option& option) {
   return option.bytes == (option.kind == Option::Kind::text ? sizeof(const char*) : sizeof(std::uint32_t)) ||
          (option.kind == Option::Kind::number && option.bytes == sizeof(std::uint64_t));
 }));
@@ -92,7 +92,7 @@ void give_back(const sf_call& changed, const Option& option, sf_call& callers) {
 
 }  // namespace
 
-std::span<const Option> options() noexcept { return option_rows; }
+std::span<const Option> options() noexcept { return option_table; }
 
 }  // namespace steadfold::capi
 

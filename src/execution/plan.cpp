@@ -24,7 +24,7 @@ Segmentation segmentation_of(const Agreement& agreed, std::uint32_t asked) {
   if (asked == 0 || !member.blocks.empty())
     return agreement::segmentation_of(context, call.columns, call.element_bytes, member.blocks, agreed.link);
   const auto most = static_cast<std::uint32_t>(std::min<Count>(asked, call.columns));
-  return {call.columns, agreed.schedule.row->segments_up_to(most, context)};
+  return {call.columns, agreed.schedule.algorithm->segments_up_to(most, context)};
 }
 
 /// Returns the intervals of this rank's rows. If the indices affect the bits, the call's list is used, since the layout
@@ -76,19 +76,20 @@ Bytes survey_bytes(std::span<const std::unique_ptr<RowsPayload>> members) {
 
 std::string text_of(const Agreement& agreed, const Segmentation& segmentation) {
   const Rank root = agreed.root();
-  const schedule::Row& row = *agreed.schedule.row;
+  const schedule::Algorithm& algorithm = *agreed.schedule.algorithm;
   const schedule::Context context = segmentation.cut(context_of(agreed));
   std::string text = std::string(name_of(agreed.collective())) +
                      (root == all_ranks ? "" : " to rank " + std::to_string(root)) + " on " +
                      std::to_string(context.rank_count) + " ranks\n";
   for (const Member& member : agreed.members) text += text_of(member);
-  text += "schedule " + agreed.chosen.schedule + ": " + std::string(row.sentence) + "\n";
+  text += "schedule " + agreed.chosen.schedule + ": " + std::string(algorithm.sentence) + "\n";
   if (const std::string compared = text_of(agreed.chosen); !compared.empty()) text += compared + "\n";
   if (!agreed.unused_profile.empty()) text += agreed.unused_profile + "\n";
-  if (row.messages != nullptr) text += "messages " + std::to_string(row.messages(context));
-  if (row.rounds != nullptr)
-    text += (row.rounds_at_most ? " in at most " : " in ") + std::to_string(row.rounds(context)) + " rounds";
-  if (row.messages != nullptr) text += "\n";
+  if (algorithm.messages != nullptr) text += "messages " + std::to_string(algorithm.messages(context));
+  if (algorithm.rounds != nullptr)
+    text +=
+        (algorithm.rounds_at_most ? " in at most " : " in ") + std::to_string(algorithm.rounds(context)) + " rounds";
+  if (algorithm.messages != nullptr) text += "\n";
   return text;
 }
 
@@ -106,8 +107,8 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
       transport_(std::move(transport)),
       segmentation_(segmentation_of(agreed_, segments)),
       members_(rows_of(agreed_, calls, *transport_, segmentation_, pool_)),
-      main_(*agreed_.schedule.row, segmentation_.cut(context_of(agreed_), transport_->rank()), payload(), *transport_,
-            tag),
+      main_(*agreed_.schedule.algorithm, segmentation_.cut(context_of(agreed_), transport_->rank()), payload(),
+            *transport_, tag),
       is_empty_(agreed_.members.front().description.columns == 0),
       gets_result_(agreed_.members.front().gets_result(transport_->rank())),
       due_(segmentation_.segments_of(transport_->rank())),
@@ -249,7 +250,7 @@ void Plan::wait() {
 }
 
 void Plan::give_up() {
-  if (!agreed_.schedule.row->adds_words || !first_sweep_ || !first_sweep_->running()) return;
+  if (!agreed_.schedule.algorithm->adds_words || !first_sweep_ || !first_sweep_->running()) return;
   for (const auto& member : members_) member->refuse();
   begin_main();
 }
@@ -346,7 +347,7 @@ void Plan::trace(bool on) {
   if (!first_sweep_) return;
   first_sweep_->trace(on);
   const Agreement& sweep = first_sweep_->agreed();
-  const Count rounds = sweep.schedule.row->rounds(context_of(sweep));
+  const Count rounds = sweep.schedule.algorithm->rounds(context_of(sweep));
   rounds_before_ = on ? static_cast<std::uint32_t>(rounds) : 0;
 }
 

@@ -12,15 +12,15 @@ namespace steadfold::execution {
 /// parts point at each other.
 class Stage {
  public:
-  Stage(const schedule::Row& row, const schedule::Context& context, Payload& payload, transport::Transport& transport,
-        std::uint32_t tag)
-      : program_(row.steps(context), context.segments),
-        executor_(program_, payload, transport, tag, row.port_count(context)),
+  Stage(const schedule::Algorithm& algorithm, const schedule::Context& context, Payload& payload,
+        transport::Transport& transport, std::uint32_t tag)
+      : program_(algorithm.steps(context), context.segments),
+        executor_(program_, payload, transport, tag, algorithm.port_count(context)),
         interpreter_(program_) {}
   /// Makes a stage for information that all ranks exchange outside reductions: an allreduce of one segment. `nodes` are
   /// the nodes of the machine and must outlive this object. Null: there is one node, or the nodes are unknown.
   Stage(Payload& payload, transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
-      : Stage(schedule::row_for_questions(nodes),
+      : Stage(schedule::algorithm_for_questions(nodes),
               {.rank = transport.rank(), .rank_count = transport.rank_count(), .nodes = nodes}, payload, transport,
               tag) {}
   Stage(const Stage&) = delete;

@@ -16,7 +16,7 @@ enum class Status : std::uint32_t {
   operator_failed = 4,   // a user operator reported failure or threw an exception
   mismatch = 5,          // the ranks made different calls
   invalid_argument = 6,  // an argument cannot be used by any call
-  unsupported = 7,       // no registry row allows this combination
+  unsupported = 7,       // no algorithm or method allows this combination
   transport_failed = 8,  // the transport reported an error, or a message did not fit
   internal = 9,
 };

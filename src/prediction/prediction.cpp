@@ -45,28 +45,29 @@ Segmentation Scenario::segmentation() const {
 }
 
 Prediction predict(const Scenario& scenario, transport::Topology& topology) {
-  const schedule::Row& row = *scenario.schedule.row;
-  if (row.messages == nullptr) return {};
-  const order::Nodes* const nodes = nodes_of(row, &scenario.schedule, scenario.nodes.get());
+  const schedule::Algorithm& algorithm = *scenario.schedule.algorithm;
+  if (algorithm.messages == nullptr) return {};
+  const order::Nodes* const nodes = nodes_of(algorithm, &scenario.schedule, scenario.nodes.get());
   const auto by_rank = order::Layout::contiguous(scenario.counts);
   const order::Layout layout = nodes != nullptr ? by_rank.reordered(nodes->ranks()) : by_rank;
   const Segmentation segmentation = scenario.segmentation();
   const schedule::Context context =
       segmentation.cut(context_of(scenario.description, scenario.schedule, scenario.rank_count(), &layout, nodes));
-  const Sizes sizes(
-      scenario.description, operator_of(scenario.description, scenario.user), segmentation,
-      {.rows = row.adds_words ? arithmetic::unknown_count : layout.element_count(), .ranks = layout.rank_count()});
-  if (row.messages(context) > most_simulated_messages || scenario.rank_count() > most_simulated_ranks) {
+  const Sizes sizes(scenario.description, operator_of(scenario.description, scenario.user), segmentation,
+                    {.rows = algorithm.adds_words ? arithmetic::unknown_count : layout.element_count(),
+                     .ranks = layout.rank_count()});
+  if (algorithm.messages(context) > most_simulated_messages || scenario.rank_count() > most_simulated_ranks) {
     const bool has_two_ways = context.rooted() || context.collective == schedule::Collective::allreduce;
-    const auto fixed = !row.uneven && has_two_ways ? fixed_sizes(sizes, scenario.counts) : std::nullopt;
+    const auto fixed = !algorithm.uneven && has_two_ways ? fixed_sizes(sizes, scenario.counts) : std::nullopt;
     return {.by = PredictedBy::formulas,
-            .messages = row.messages(context),
-            .rounds = row.rounds && !row.rounds_at_most ? std::optional(row.rounds(context)) : std::nullopt,
-            .bytes = fixed ? std::optional(bytes_of(row, context, *fixed)) : std::nullopt,
+            .messages = algorithm.messages(context),
+            .rounds =
+                algorithm.rounds && !algorithm.rounds_at_most ? std::optional(algorithm.rounds(context)) : std::nullopt,
+            .bytes = fixed ? std::optional(bytes_of(algorithm, context, *fixed)) : std::nullopt,
             .seconds = std::nullopt};
   }
-  const std::uint32_t ports = scenario.ports > 0 ? scenario.ports : row.port_count(context);
-  const Spent spent = simulated_run(row, context, layout, sizes,
+  const std::uint32_t ports = scenario.ports > 0 ? scenario.ports : algorithm.port_count(context);
+  const Spent spent = simulated_run(algorithm, context, layout, sizes,
                                     {.topology = topology,
                                      .seconds_per_operation = scenario.seconds_per_operation,
                                      .ports = ports,

@@ -179,7 +179,7 @@ struct RankState {
 
 class SimulatedRun {
  public:
-  SimulatedRun(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
+  SimulatedRun(const schedule::Algorithm& algorithm, const schedule::Context& context, const order::Layout& layout,
                const Sizes& sizes, const SimulatedMachine& machine)
       : layout_(layout),
         sizes_(sizes),
@@ -195,7 +195,8 @@ class SimulatedRun {
     receive_times_.resize(all_ports);
     ranks_.reserve(static_cast<std::size_t>(context.rank_count));
     schedule::Context own = context;
-    for (own.rank = 0; own.rank < context.rank_count; ++own.rank) ranks_.emplace_back(row.steps(own), own.segments);
+    for (own.rank = 0; own.rank < context.rank_count; ++own.rank)
+      ranks_.emplace_back(algorithm.steps(own), own.segments);
   }
 
   Spent run() {
@@ -413,9 +414,9 @@ class SimulatedRun {
 
 }  // namespace
 
-Spent simulated_run(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
+Spent simulated_run(const schedule::Algorithm& algorithm, const schedule::Context& context, const order::Layout& layout,
                     const Sizes& sizes, const SimulatedMachine& machine) {
-  return SimulatedRun(row, context, layout, sizes, machine).run();
+  return SimulatedRun(algorithm, context, layout, sizes, machine).run();
 }
 
 }  // namespace steadfold::prediction

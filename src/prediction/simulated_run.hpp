@@ -37,7 +37,7 @@ struct SimulatedMachine {
 
 /// Runs a schedule. The schedule must not leave additions to the transport. Throws std::logic_error if the schedule is
 /// in a deadlock.
-Spent simulated_run(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
+Spent simulated_run(const schedule::Algorithm& algorithm, const schedule::Context& context, const order::Layout& layout,
                     const Sizes& sizes, const SimulatedMachine& machine);
 
 }  // namespace steadfold::prediction

@@ -1,4 +1,4 @@
-// The list of all schedules (rows), and functions that search it. The file of each algorithm defines its row, with
+// The list of all schedules, and functions that search it. The file of each algorithm defines its `Algorithm`, with
 // steps and formulas.
 #include "schedule/registry.hpp"
 
@@ -10,32 +10,32 @@
 namespace steadfold::schedule {
 namespace {
 
-constexpr std::array all_rows = {
-    &algorithm::flat_row,
-    &algorithm::linear_row,
-    &algorithm::binomial_row,
-    &algorithm::recursive_doubling_row,
-    &algorithm::native_row,
-    &algorithm::owner_row,
-    &algorithm::binary_row,
-    &algorithm::knomial_row,
-    &algorithm::reduce_broadcast_row,
-    &algorithm::pipelined_linear_row,
-    &algorithm::pipelined_tree_row,
-    &algorithm::doubly_pipelined_linear_row,
-    &algorithm::doubly_pipelined_tree_row,
-    &algorithm::transpose_row,
-    &algorithm::ring_row,
-    &algorithm::halving_doubling_row,
-    &algorithm::circulant_row,
-    &algorithm::bruck_row,
-    &algorithm::dissemination_row,
-    &algorithm::original_dissemination_row,
-    &algorithm::pairwise_exchange_row,
-    &algorithm::two_level_row,
-    &algorithm::root_group_last_row,
-    &algorithm::single_notify_row,
-    &algorithm::multi_notify_row,
+constexpr std::array all_algorithms = {
+    &algorithms::flat_algorithm,
+    &algorithms::linear_algorithm,
+    &algorithms::binomial_algorithm,
+    &algorithms::recursive_doubling_algorithm,
+    &algorithms::native_algorithm,
+    &algorithms::owner_algorithm,
+    &algorithms::binary_algorithm,
+    &algorithms::knomial_algorithm,
+    &algorithms::reduce_broadcast_algorithm,
+    &algorithms::pipelined_linear_algorithm,
+    &algorithms::pipelined_tree_algorithm,
+    &algorithms::doubly_pipelined_linear_algorithm,
+    &algorithms::doubly_pipelined_tree_algorithm,
+    &algorithms::transpose_algorithm,
+    &algorithms::ring_algorithm,
+    &algorithms::halving_doubling_algorithm,
+    &algorithms::circulant_algorithm,
+    &algorithms::bruck_algorithm,
+    &algorithms::dissemination_algorithm,
+    &algorithms::original_dissemination_algorithm,
+    &algorithms::pairwise_exchange_algorithm,
+    &algorithms::two_level_algorithm,
+    &algorithms::root_group_last_algorithm,
+    &algorithms::single_notify_algorithm,
+    &algorithms::multi_notify_algorithm,
 };
 
 }  // namespace
@@ -59,28 +59,28 @@ std::string names_of(Collective collectives) {
   return text;
 }
 
-Count bytes_of(const Row& row, Context context, SegmentBytes sizes) {
-  const Count partials = row.partial_messages(context) / context.segments;
-  const Count values = row.messages(context) / context.segments - partials;
+Count bytes_of(const Algorithm& algorithm, Context context, SegmentBytes sizes) {
+  const Count partials = algorithm.partial_messages(context) / context.segments;
+  const Count values = algorithm.messages(context) / context.segments - partials;
   return partials * sizes.partials + values * sizes.values;
 }
 
-Rows registry() noexcept { return {all_rows, {}}; }
+Algorithms registry() noexcept { return {all_algorithms, {}}; }
 
-const Row* find(std::string_view name, Rows rows) noexcept {
+const Algorithm* find(std::string_view name, Algorithms algorithms) noexcept {
   const std::string_view own_name = name == "binomial_spanning_tree" ? "binomial" : name;
-  const auto row = std::ranges::find(rows, own_name, &Row::name);
-  return row == rows.end() ? nullptr : &*row;
+  const auto algorithm = std::ranges::find(algorithms, own_name, &Algorithm::name);
+  return algorithm == algorithms.end() ? nullptr : &*algorithm;
 }
 
-const Row& row_for_questions(const order::Nodes* nodes) noexcept {
+const Algorithm& algorithm_for_questions(const order::Nodes* nodes) noexcept {
   const bool has_groups = nodes != nullptr && nodes->groups_always_pay();
-  return has_groups ? algorithm::two_level_row : algorithm::recursive_doubling_row;
+  return has_groups ? algorithms::two_level_algorithm : algorithms::recursive_doubling_algorithm;
 }
 
-std::vector<std::string> names_of(const Row& row) {
-  std::vector<std::string> names = {std::string(row.name)};
-  for (const std::string_view example : row.examples) names.push_back(names.front() + ":" + std::string(example));
+std::vector<std::string> names_of(const Algorithm& algorithm) {
+  std::vector<std::string> names = {std::string(algorithm.name)};
+  for (const std::string_view example : algorithm.examples) names.push_back(names.front() + ":" + std::string(example));
   return names;
 }
 

@@ -1,6 +1,6 @@
-// The catalogue of algorithms, with one row for each. The command line, the selection of schedules, tests and
+// The registry of algorithms, with one `Algorithm` for each. The command line, the selection of schedules, tests and
 // documentation are made from it.
-// Each row states rank order, cost (as formulas) and source.
+// Each `Algorithm` states rank order, cost (as formulas) and source.
 #pragma once
 
 #include <algorithm>
@@ -76,10 +76,10 @@ inline constexpr Count most_block = Count{1} << 48;
 /// An algorithm, with its steps, formulas and properties. Its formulas ignore the context's rank. In reduce_scatter
 /// they hold if all blocks have the same number of segments. `messages` counts the messages of the whole job.
 /// `partial_messages` counts the messages that carry partials; the others carry values. Every segment has the same
-/// number of each, and a message carries one partial or value, unless the row is `uneven`. `rounds` is the length of
-/// the longest chain (see checker.hpp), or an upper bound if the row is `rounds_at_most`. `messages` is null if only
-/// the transport knows it, `rounds` also if there is no formula.
-struct Row {
+/// number of each, and a message carries one partial or value, unless the algorithm is `uneven`. `rounds` is the length
+/// of the longest chain (see checker.hpp), or an upper bound if the algorithm is `rounds_at_most`. `messages` is null
+/// if only the transport knows it, `rounds` also if there is no formula.
+struct Algorithm {
   std::string_view name;
   std::string_view sentence;
   Collective collectives;
@@ -96,8 +96,8 @@ struct Row {
   std::uint32_t (*ports)(Context) = nullptr;  // number of send ports, and of receive ports; null: one of each
   // Checks the parameters; throws as `parse` does if a value cannot be used.
   void (*check_parameters)(const Spec&) = nullptr;
-  // Says why the row cannot serve the context's ranks, nodes and parameters, as `refusal` does. Null: it serves any
-  // number of ranks.
+  // Says why the algorithm cannot serve the context's ranks, nodes and parameters, as `refusal` does. Null: it serves
+  // any number of ranks.
   std::optional<std::string> (*refusal_of_ranks)(const Context&) = nullptr;
   // Parameters for proofs and tests, written as after the schedule's name.
   std::span<const std::string_view> examples = {};
@@ -118,7 +118,7 @@ struct Row {
   // Whether the schedule has groups of ranks: the nodes of the machine, unless `size=` is given.
   bool has_groups = false;
   // Whether the steps have waves, so that the order of merging depends on the order of arrival. If that order can
-  // change bits, calls are refused. `auto` never chooses this row. Rounds are counted in the order of the steps.
+  // change bits, calls are refused. `auto` never chooses this algorithm. Rounds are counted in the order of the steps.
   bool merges_on_arrival = false;
 
   std::uint32_t port_count(Context context) const { return ports == nullptr ? 1 : ports(context); }
@@ -148,27 +148,28 @@ struct SegmentBytes {
   Count values = 0;
 };
 
-/// Returns the bytes that the whole job sends if all partials of a segment have the same size. The row must have its
-/// formulas and not be uneven. For reduce and allreduce only.
-Count bytes_of(const Row& row, Context context, SegmentBytes sizes);
+/// Returns the bytes that the whole job sends if all partials of a segment have the same size. The algorithm must have
+/// its formulas and not be uneven. For reduce and allreduce only.
+Count bytes_of(const Algorithm& algorithm, Context context, SegmentBytes sizes);
 
-/// Rows at any address, as a range of `const Row&`.
-struct RowAt {
-  constexpr const Row& operator()(const Row* row) const noexcept { return *row; }
+/// Algorithms at any address, as a range of `const Algorithm&`.
+struct AlgorithmAt {
+  constexpr const Algorithm& operator()(const Algorithm* algorithm) const noexcept { return *algorithm; }
 };
-using Rows = std::ranges::transform_view<std::span<const Row* const>, RowAt>;
+using Algorithms = std::ranges::transform_view<std::span<const Algorithm* const>, AlgorithmAt>;
 
-/// All rows, in the order in which they are shown.
-Rows registry() noexcept;
+/// All algorithms, in the order in which they are shown.
+Algorithms registry() noexcept;
 
-/// Returns the row with this name (without parameters), or null. `binomial_spanning_tree` is an alias of `binomial`.
-const Row* find(std::string_view name, Rows rows = registry()) noexcept;
+/// Returns the algorithm with this name (without parameters), or null. `binomial_spanning_tree` is an alias of
+/// `binomial`.
+const Algorithm* find(std::string_view name, Algorithms algorithms = registry()) noexcept;
 
 /// A schedule as the caller named it: `name:key=value:key=[nested]`.
 struct Spec {
   struct Parameter;
 
-  const Row* row = nullptr;
+  const Algorithm* algorithm = nullptr;
   std::string name;  // name of the schedule, as the caller wrote it
   std::vector<Parameter> parameters;
 
@@ -184,7 +185,7 @@ struct Spec::Parameter {
   std::vector<Spec> nested;
 };
 
-/// Returns the text that `parse` reads as this Spec. An alias is written as its row's name.
+/// Returns the text that `parse` reads as this Spec. An alias is written as its algorithm's name.
 std::string text_of(const Spec& spec);
 
 /// Returns the parameter with this name as a number from `least` to `most`, or `otherwise` if it is not given. Throws
@@ -204,23 +205,23 @@ void require_nested(const Spec& spec, std::string_view key, std::optional<Collec
 /// numbers needed.
 inline constexpr int most_nested = 4;
 
-/// Names of policies that choose a row (see src/agreement). `parse` does not accept them, but lists them among the
-/// known names.
+/// Names of policies that choose an algorithm (see src/agreement). `parse` does not accept them, but lists them among
+/// the known names.
 inline constexpr std::array<std::string_view, 2> policies = {"auto", "mpich"};
 constexpr bool is_policy(std::string_view name) noexcept { return std::ranges::find(policies, name) != policies.end(); }
 
 /// Reads the name and parameters of a schedule. Throws std::invalid_argument with "problem (why), suggestion" if the
-/// text does not have this form, no row has the name, the row does not accept a parameter or its value, or brackets
-/// nest deeper than `most_nested`.
-Spec parse(std::string_view text, Rows rows = registry());
+/// text does not have this form, no algorithm has the name, the algorithm does not accept a parameter or its value, or
+/// brackets nest deeper than `most_nested`.
+Spec parse(std::string_view text, Algorithms algorithms = registry());
 
 /// The kind of operator. An `idempotent` operator is commutative, and combining a value with itself gives the same
 /// bits.
 enum class OperatorKind : std::uint8_t { commutative, ordered, idempotent };
 
-/// Says why the row cannot serve the call, as "problem (why), suggestion". Returns `nullopt` if it can. `root` is used
-/// only for reduce.
-std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
+/// Says why the algorithm cannot serve the call, as "problem (why), suggestion". Returns `nullopt` if it can. `root` is
+/// used only for reduce.
+std::optional<std::string> refusal(const Algorithm& algorithm, Collective collective, Rank root, const Merging& merging,
                                    OperatorKind kind);
 
 /// Says why the schedule, or a schedule nested in it, cannot serve the call. Returns `nullopt` if all can.
@@ -233,30 +234,30 @@ std::optional<std::string> refusal(const Spec& spec, Rank rank_count, const orde
 
 /// Returns the nodes for the context of this schedule: the nodes of the machine if the schedule's groups are nodes,
 /// otherwise null. `of_machine` is null if the nodes are unknown or there is only one.
-const order::Nodes* nodes_of(const Row& row, const Spec* spec, const order::Nodes* of_machine) noexcept;
+const order::Nodes* nodes_of(const Algorithm& algorithm, const Spec* spec, const order::Nodes* of_machine) noexcept;
 
 /// Returns the allreduce with which the library's ranks exchange information: an allreduce with few rounds, or an
 /// allreduce by nodes if groups are always faster. `nodes` is the result of `nodes_of`. The partials may be merged in
 /// any order that keeps neighbours together.
-const Row& row_for_questions(const order::Nodes* nodes) noexcept;
+const Algorithm& algorithm_for_questions(const order::Nodes* nodes) noexcept;
 
-/// Whether the row can serve the method for some call.
-constexpr bool serves(const Row& row, const Merging& merging) noexcept {
-  if (row.adds_words && !merging.offers_words) return false;
-  return row.counts == Counts::once || merging.may_overlap;
+/// Whether the algorithm can serve the method for some call.
+constexpr bool serves(const Algorithm& algorithm, const Merging& merging) noexcept {
+  if (algorithm.adds_words && !merging.offers_words) return false;
+  return algorithm.counts == Counts::once || merging.may_overlap;
 }
 
-/// Says why the row cannot serve calls with these layouts in the same messages. Returns `nullopt` if it can.
-std::optional<std::string> refusal(const Row& row, std::span<const order::Layout* const> layouts);
+/// Says why the algorithm cannot serve calls with these layouts in the same messages. Returns `nullopt` if it can.
+std::optional<std::string> refusal(const Algorithm& algorithm, std::span<const order::Layout* const> layouts);
 
-/// Returns the row's `same_on_all_ranks` for a schedule with its parameters, if it has some. The schedules nested in it
-/// are included.
-bool same_on_all_ranks(const Row& row, const Spec* spec) noexcept;
-/// Return the row's `counts` and `merges_on_arrival`; the schedules nested in it are included.
-Counts counts_of(const Row& row, const Spec* spec) noexcept;
-bool merges_on_arrival(const Row& row, const Spec* spec) noexcept;
+/// Returns the algorithm's `same_on_all_ranks` for a schedule with its parameters, if it has some. The schedules nested
+/// in it are included.
+bool same_on_all_ranks(const Algorithm& algorithm, const Spec* spec) noexcept;
+/// Return the algorithm's `counts` and `merges_on_arrival`; the schedules nested in it are included.
+Counts counts_of(const Algorithm& algorithm, const Spec* spec) noexcept;
+bool merges_on_arrival(const Algorithm& algorithm, const Spec* spec) noexcept;
 
-/// Returns the row's name by itself and with each of its examples of parameters, in the form that `parse` reads.
-std::vector<std::string> names_of(const Row& row);
+/// Returns the algorithm's name by itself and with each of its examples of parameters, in the form that `parse` reads.
+std::vector<std::string> names_of(const Algorithm& algorithm);
 
 }  // namespace steadfold::schedule

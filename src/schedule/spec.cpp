@@ -56,10 +56,10 @@ namespace {
 }
 
 // Returns the names that are valid for a schedule. In brackets policies are not valid.
-std::vector<std::string_view> known_names(Rows rows, bool in_brackets) {
+std::vector<std::string_view> known_names(Algorithms algorithms, bool in_brackets) {
   std::vector<std::string_view> names;
   if (!in_brackets) names.assign(policies.begin(), policies.end());
-  for (const Row& row : rows) names.push_back(row.name);
+  for (const Algorithm& algorithm : algorithms) names.push_back(algorithm.name);
   return names;
 }
 
@@ -85,16 +85,16 @@ std::string_view cut_brackets(std::string_view& text) {
   fail("a bracket is not closed in " + quoted(text), "every '[' needs its ']'", "close the bracket");
 }
 
-const Row& row_named(std::string_view name, Rows rows, bool in_brackets) {
+const Algorithm& algorithm_named(std::string_view name, Algorithms algorithms, bool in_brackets) {
   if (name.empty())
     fail("the schedule name is missing", "the text is empty or begins with ':'", "begin with the name of a schedule");
-  const Row* row = find(name, rows);
-  if (!row) throw std::invalid_argument(unknown_name("schedule", name, known_names(rows, in_brackets)));
-  return *row;
+  const Algorithm* algorithm = find(name, algorithms);
+  if (!algorithm) throw std::invalid_argument(unknown_name("schedule", name, known_names(algorithms, in_brackets)));
+  return *algorithm;
 }
 
 void require_accepted(const Spec& spec, std::string_view key) {
-  const auto accepted = spec.row->parameters;
+  const auto accepted = spec.algorithm->parameters;
   if (spec.parameter(key))
     fail("parameter " + quoted(key) + " twice", "two values contradict each other", "give the parameter once");
   if (std::find(accepted.begin(), accepted.end(), key) != accepted.end()) return;
@@ -109,10 +109,10 @@ std::string problem_of(const Spec& spec, const Spec::Parameter& parameter) {
          quoted(parameter.value);
 }
 
-Spec parse(std::string_view text, Rows rows, int depth);
+Spec parse(std::string_view text, Algorithms algorithms, int depth);
 
 // Removes the next `key=value` from `text`, and the ':' after it. `depth` is the number of open brackets.
-Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, Rows rows, int depth) {
+Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, Algorithms algorithms, int depth) {
   const std::string_view whole = text;
   const std::size_t equals = text.find('=');
   const std::string_view key = text.substr(0, std::min(equals, text.find(':')));
@@ -130,7 +130,7 @@ Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, Rows ro
     if (depth == most_nested)
       fail("too many brackets around " + quoted(parameter.value),
            "schedules can be nested " + std::to_string(most_nested) + " levels deep at most", "nest fewer schedules");
-    parameter.nested.push_back(parse(parameter.value, rows, depth + 1));
+    parameter.nested.push_back(parse(parameter.value, algorithms, depth + 1));
     if (!text.empty() && text.front() != ':') {
       fail("unexpected " + quoted(text) + " after a bracket", "parameters are separated by ':'", "write ':' before it");
     }
@@ -144,14 +144,14 @@ Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, Rows ro
   return parameter;
 }
 
-Spec parse(std::string_view text, Rows rows, int depth) {
+Spec parse(std::string_view text, Algorithms algorithms, int depth) {
   const bool ends_early = text.ends_with(':');
   Spec spec;
   spec.name = cut(text, ':');
-  spec.row = &row_named(spec.name, rows, depth > 0);
+  spec.algorithm = &algorithm_named(spec.name, algorithms, depth > 0);
   if (ends_early) fail("the text ends with ':'", "a parameter must follow each ':'", "leave out the last ':'");
-  while (!text.empty()) spec.parameters.push_back(next_parameter(spec, text, rows, depth));
-  if (spec.row->check_parameters) spec.row->check_parameters(spec);
+  while (!text.empty()) spec.parameters.push_back(next_parameter(spec, text, algorithms, depth));
+  if (spec.algorithm->check_parameters) spec.algorithm->check_parameters(spec);
   return spec;
 }
 
@@ -182,17 +182,18 @@ void require_nested(const Spec& spec, std::string_view key, std::optional<Collec
   if (parameter->nested.empty())
     fail(problem_of(spec, *parameter), "its value is a schedule",
          "write the schedule in brackets, as in " + std::string(key) + "=[flat]");
-  const Row& row = *parameter->nested.front().row;
-  if (collective == Collective::reduce && row.layouts != Layouts::any && offers(row.collectives, Collective::allreduce))
+  const Algorithm& algorithm = *parameter->nested.front().algorithm;
+  if (collective == Collective::reduce && algorithm.layouts != Layouts::any &&
+      offers(algorithm.collectives, Collective::allreduce))
     refuse_value(spec, key, "the messages of that schedule depend on the layout",
-                 "use schedule " + quoted(row.name) + " by itself, which broadcasts the result of an allreduce");
-  if (row.layouts != Layouts::any || !row.messages)
+                 "use schedule " + quoted(algorithm.name) + " by itself, which broadcasts the result of an allreduce");
+  if (algorithm.layouts != Layouts::any || !algorithm.messages)
     refuse_value(spec, key, "the messages of that schedule depend on the layout, or the MPI library sends them");
   if (!collective) return;
-  if (row.has_groups) refuse_value(spec, key, "that schedule itself is made of other schedules");
-  if (!offers(row.collectives, *collective))
+  if (algorithm.has_groups) refuse_value(spec, key, "that schedule itself is made of other schedules");
+  if (!offers(algorithm.collectives, *collective))
     refuse_value(spec, key, "that schedule does not offer " + std::string(name_of(*collective)));
-  if (!row.keeps_order(0)) refuse_value(spec, key, "that schedule does not keep rank order");
+  if (!algorithm.keeps_order(0)) refuse_value(spec, key, "that schedule does not keep rank order");
   if (refusal(parameter->nested.front(), 1))  // a listed tree has at least two ranks
     refuse_value(spec, key, "that schedule serves a single number of ranks", "name the shape of its tree");
 }
@@ -202,12 +203,12 @@ void refuse_value(const Spec& spec, std::string_view key, const std::string& why
 }
 
 std::string text_of(const Spec& spec) {
-  std::string text(spec.row->name);
+  std::string text(spec.algorithm->name);
   for (const Spec::Parameter& each : spec.parameters)
     text += ":" + each.name + "=" + (each.nested.empty() ? each.value : "[" + text_of(each.nested.front()) + "]");
   return text;
 }
 
-Spec parse(std::string_view text, Rows rows) { return parse(text, rows, 0); }
+Spec parse(std::string_view text, Algorithms algorithms) { return parse(text, algorithms, 0); }
 
 }  // namespace steadfold::schedule

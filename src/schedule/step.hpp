@@ -1,6 +1,6 @@
 // The language of schedules: the steps that one rank does, on slots that hold partials or values. docs/architecture.md
 // explains the terms.
-// Rank order: each algorithm states it in its registry row. Cost: a step is 64 bytes.
+// Rank order: each algorithm states it in its `Algorithm`. Cost: a step is 64 bytes.
 //
 // Steps start in the given order. Sends and receives complete later, in any order. A step waits only for the
 // communications that use one of its slots. Nothing else orders two steps, so an exchange is `send` then `receive`, and
@@ -15,7 +15,7 @@
 // to arrive fills the slots that the k-th receive names, whoever sent it. The merges of a wave are consecutive too: one
 // for each of its slots, in the same order, and all of a segment into the same partial. So the k-th merge waits for k
 // messages and takes the last of them. `covers` describes the contents of slots for messages that arrive in the order
-// of the steps; see Row::merges_on_arrival.
+// of the steps; see Algorithm::merges_on_arrival.
 #pragma once
 
 #include <cstdint>

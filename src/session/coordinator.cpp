@@ -67,11 +67,11 @@ class Preparing final : public transport::ForwardingTransport {
 
 }  // namespace
 
-Coordinator::Coordinator(std::shared_ptr<transport::Transport> transport, schedule::Rows rows)
+Coordinator::Coordinator(std::shared_ptr<transport::Transport> transport, schedule::Algorithms algorithms)
     : transport_(std::move(transport)),
       in_turn_(std::make_shared<Preparing>(transport_, transport::WordOrder::in_turn)),
       apart_(std::make_shared<Preparing>(transport_, transport::WordOrder::apart)),
-      means_{.rows = rows} {}
+      means_{.algorithms = algorithms} {}
 
 Task<std::uint32_t> Coordinator::new_tags(Flow& /*flow*/, std::uint32_t count) {
   std::optional<std::uint32_t> first = transport_->new_tags(count);
@@ -139,7 +139,7 @@ Task<> Coordinator::require_proof(Flow& flow, const Agreement& agreed) {
 }
 
 Task<Coordinator::TransportInUse> Coordinator::transport_of(Flow& /*flow*/, const Agreement& agreed) {
-  if (!agreed.schedule.row->adds_words || !agreed.has_first_sweep()) co_return transport_;
+  if (!agreed.schedule.algorithm->adds_words || !agreed.has_first_sweep()) co_return transport_;
   transport_->open_apart();
   while (!transport_->opened_apart()) co_await GiveWay{};
   co_return apart_;
@@ -205,7 +205,7 @@ Task<Agreement> Coordinator::settle(Flow& flow, Asked asked, std::span<const Cal
   if (failure) throw Failure(*failure);
   if (worst != Status::ok) throw Failure(worst, agreement::text_of(worst));
   if (!agreed) agreed = co_await agree(flow, asked, calls, nullptr);
-  if (agreed->schedule.row->adds_words && !transport_->adds_words())
+  if (agreed->schedule.algorithm->adds_words && !transport_->adds_words())
     throw Failure(Status::unsupported, "schedule " + agreed->chosen.schedule +
                                            " cannot be used (the MPI library adds words of processes, but these ranks "
                                            "are threads), choose another schedule");

@@ -26,8 +26,8 @@ class Coordinator {
  public:
   using TransportInUse = std::shared_ptr<transport::Transport>;
 
-  /// `rows` lists the schedules that callers can choose.
-  Coordinator(TransportInUse transport, schedule::Rows rows);
+  /// `algorithms` lists the schedules that callers can choose.
+  Coordinator(TransportInUse transport, schedule::Algorithms algorithms);
 
   transport::Transport& transport() const noexcept { return *transport_; }
   /// Returns the transport for plans that run in the order of the calls.

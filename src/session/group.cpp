@@ -8,8 +8,9 @@ constexpr std::size_t most_idle = 64;  // the largest number of finished call ob
 
 }  // namespace
 
-Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows, Surroundings others, Watched watched)
-    : coordinator_(std::move(transport), rows), others_(others), watched_(std::move(watched)) {
+Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Algorithms algorithms, Surroundings others,
+             Watched watched)
+    : coordinator_(std::move(transport), algorithms), others_(others), watched_(std::move(watched)) {
   idle_.reserve(most_idle);
 }
 

@@ -41,9 +41,10 @@ struct Surroundings {
 /// fail on the root alone.
 class Group {
  public:
-  /// `rows` lists the schedules that callers can choose. `watched` can end the waits of this group. Local.
-  explicit Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows = schedule::registry(),
-                 Surroundings others = {}, Watched watched = {});
+  /// `algorithms` lists the schedules that callers can choose. `watched` can end the waits of this group. Local.
+  explicit Group(std::shared_ptr<transport::Transport> transport,
+                 schedule::Algorithms algorithms = schedule::registry(), Surroundings others = {},
+                 Watched watched = {});
   ~Group();
 
   /// Makes the handshake places for calls, and waits until all ranks have done so. If the caller does not call this

@@ -39,7 +39,7 @@ constexpr Count most_kept_columns = 64;  // columns; the memory of a call with m
 bool has_columns_of_rows(const Call& call, const Description& description, const Data& data) noexcept {
   if (call.array == nullptr || call.columns < 2 || call.threads != 1) return false;
   if (call.operation == arithmetic::Operation::user || description.deals_rows() || description.has_mask()) return false;
-  if (call.array->is_listed || call.rows < agreement::row_of(description.method).rows_worth_a_call) return false;
+  if (call.array->is_listed || call.rows < agreement::properties_of(description.method).rows_worth_a_call) return false;
   const arithmetic::Strides strides = strides_of(description, call.array);
   const auto touches = [&](arithmetic::Operand operand, const std::byte* begin) {
     const auto bytes = static_cast<arithmetic::Stride>(description.element_bytes);
@@ -72,7 +72,7 @@ bool has_few_wide_rows(const Call& call, const Description& description) noexcep
                         !arithmetic::has_second(call.operation) &&
                         description.parameters.sweep == arithmetic::Sweep::single_sweep;
   const bool has_no_indices = call.layout == LayoutKind::anywhere || call.layout == LayoutKind::rank_order;
-  const Count narrow = agreement::row_of(description.method).rounds_once ? 8 : most_kept_columns;
+  const Count narrow = agreement::properties_of(description.method).rounds_once ? 8 : most_kept_columns;
   return is_plain && has_no_indices && are_few(call.rows) && call.columns > narrow;
 }
 

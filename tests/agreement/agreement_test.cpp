@@ -500,7 +500,7 @@ TEST(Schedules, AreThoseAskedForOrForcedOrChosen) {
   rooted.root = 2;
   rooted.collective = schedule::Collective::reduce;
   EXPECT_EQ(with_schedule("", "", rooted).agreement.value().chosen.schedule, "binomial");
-  EXPECT_EQ(with_schedule("binomial_spanning_tree", "", rooted).agreement.value().schedule.row,
+  EXPECT_EQ(with_schedule("binomial_spanning_tree", "", rooted).agreement.value().schedule.algorithm,
             schedule::find("binomial"));
 }
 

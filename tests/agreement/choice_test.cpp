@@ -67,7 +67,7 @@ double simulated_seconds(const std::string& name, const Call& call, Rank p, cons
       .seconds_per_operation = agreement::assumed_rates.front().merge_per_byte * sizeof(double),
       .nodes = nodes};
   // A node has one card: the messages of a round go one after the other.
-  if (scenario.schedule.row->same_on_all_ranks == schedule::SameOnAllRanks::no) scenario.ports = 1;
+  if (scenario.schedule.algorithm->same_on_all_ranks == schedule::SameOnAllRanks::no) scenario.ports = 1;
   scenario.segments =
       agreement::segments_of(context_of(scenario.description, scenario.schedule, p), call.columns, sizeof(double), on);
   if (call.collective == schedule::Collective::reduce_scatter)
@@ -88,16 +88,16 @@ double modelled_seconds(const std::string& name, const Call& call, Rank p, const
 
 /// The model is at most so many times what is simulated, and not less than one in so many.
 void expect_to_be_near_the_simulation(const LogGP& on, double most) {
-  for (const schedule::Row& row : schedule::registry()) {
-    if (!row.messages || !row.rounds) continue;
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
+    if (!algorithm.messages || !algorithm.rounds) continue;
     for (const Rank p : {2, 4, 7, 16, 33}) {
       for (const Count columns : {1, 1000, 100'000}) {
         for (const schedule::Collective collective : schedule::every_collective) {
-          if (!offers(row.collectives, collective)) continue;
+          if (!offers(algorithm.collectives, collective)) continue;
           Call call = vector_call(columns, collective == schedule::Collective::reduce ? 0 : all_ranks);
           call.collective = collective;
           if (call.collective == schedule::Collective::reduce_scatter && columns < static_cast<Count>(p)) continue;
-          const std::string name(row.name);
+          const std::string name(algorithm.name);
           const double model = modelled_seconds(name, call, p, on);
           const double simulation = simulated_seconds(name, call, p, nullptr, on);
           const auto what = testing::Message()
@@ -141,9 +141,10 @@ constexpr LogGP slow_card{.latency = 1e-7, .gap = 1e-6, .per_byte = 1e-10};
 /// The least of all schedules without groups for a call to all ranks.
 double best_simulated_seconds(const Call& call, Rank p, const LogGP& on) {
   double best = std::numeric_limits<double>::infinity();
-  for (const schedule::Row& row : schedule::registry()) {
-    if (row.has_groups || !row.messages || !offers(row.collectives, schedule::Collective::allreduce)) continue;
-    for (const std::string& name : agreement::names_to_try(row, p))
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
+    if (algorithm.has_groups || !algorithm.messages || !offers(algorithm.collectives, schedule::Collective::allreduce))
+      continue;
+    for (const std::string& name : agreement::names_to_try(algorithm, p))
       best = std::min(best, simulated_seconds(name, call, p, nullptr, on));
   }
   return best;
@@ -327,7 +328,7 @@ class ModelOnNodes : public testing::Test {
  protected:
   double seconds(const std::string& name, const agreement::Network& network) const {
     const schedule::Spec spec = schedule::parse(name);
-    const auto context = context_of(description_, spec, p, spec.row->has_groups ? &by_place_ : &layout_, &nodes_);
+    const auto context = context_of(description_, spec, p, spec.algorithm->has_groups ? &by_place_ : &layout_, &nodes_);
     return modelled_seconds_on(nodes_, context, *kind_, columns, network).value();
   }
 
@@ -479,9 +480,9 @@ TEST(Choice, OnFarNodesTakesGroups) {
   scan.collective = schedule::Collective::scan;
   EXPECT_FALSE(takes_groups(std::span(&scan, 1), far));
 
-  EXPECT_TRUE(schedule::row_for_questions(&far).has_groups);
-  EXPECT_FALSE(schedule::row_for_questions(&near).has_groups);
-  EXPECT_FALSE(schedule::row_for_questions(nullptr).has_groups);
+  EXPECT_TRUE(schedule::algorithm_for_questions(&far).has_groups);
+  EXPECT_FALSE(schedule::algorithm_for_questions(&near).has_groups);
+  EXPECT_FALSE(schedule::algorithm_for_questions(nullptr).has_groups);
 }
 
 TEST(Choice, OfMpichFollowsSizesAndPowersOfTwo) {
@@ -494,7 +495,7 @@ TEST(Choice, OfMpichFollowsSizesAndPowersOfTwo) {
   EXPECT_EQ(chosen(vector_call(257, 0), 7, "mpich"), "binomial");
 }
 
-/// By either policy a plan says which row it took, and the bits are the tree's.
+/// By either policy a plan says which algorithm it took, and the bits are the tree's.
 TEST(Choice, NeverChangesBits) {
   const Deal deal = contiguous_deal(std::vector<Count>(6, 1));
   const std::vector<double> elements(6 * 5000, 0.1);

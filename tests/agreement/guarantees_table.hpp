@@ -62,14 +62,15 @@ inline std::map<std::string, std::vector<agreement::Call>> guarantee_columns() {
       {"plain", {with(plain, listed), with(plain, anywhere), with(plain_user, listed)}},
       {"MPI's shape", {with(tree, vectors), with(user, vectors), with(exact, vectors), with(least, vectors)}},
   };
-  for (const MethodRow& row : methods()) {
-    if (!row.rounds_once) continue;
-    const Call norm{
-        .operation = Operation::norm2, .method = row.method, .parameters = {.sweep = arithmetic::Sweep::double_sweep}};
+  for (const MethodProperties& properties : methods()) {
+    if (!properties.rounds_once) continue;
+    const Call norm{.operation = Operation::norm2,
+                    .method = properties.method,
+                    .parameters = {.sweep = arithmetic::Sweep::double_sweep}};
     Call same = sum;
-    same.method = row.method;
+    same.method = properties.method;
     for (const Call& each : {with(same, listed), with(same, anywhere), with(norm, ordered)})
-      columns[std::string(row.merging.method)].push_back(each);
+      columns[std::string(properties.merging.method)].push_back(each);
   }
   return columns;
 }

@@ -1,4 +1,4 @@
-// The table of methods: what a row says is what its kinds of partials do, and what errors name.
+// The table of methods: what an entry says is what its kinds of partials do, and what errors name.
 #include "agreement/methods.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 using agreement::Call;
 using agreement::Description;
 using agreement::Method;
-using agreement::MethodRow;
+using agreement::MethodProperties;
 using arithmetic::Operation;
 using arithmetic::Sweep;
 
@@ -33,11 +33,11 @@ bool names(const std::string& text, std::string_view name) {
 
 TEST(Methods, AreFoundByNumberAndName) {
   std::set<std::string_view> names;
-  for (const MethodRow& row : agreement::methods()) {
-    EXPECT_EQ(&agreement::row_of(row.method), &row);
-    EXPECT_EQ(agreement::find_method(row.merging.method), &row);
-    EXPECT_EQ(agreement::name_of(row.method), row.merging.method);
-    EXPECT_TRUE(names.insert(row.merging.method).second);
+  for (const MethodProperties& properties : agreement::methods()) {
+    EXPECT_EQ(&agreement::properties_of(properties.method), &properties);
+    EXPECT_EQ(agreement::find_method(properties.merging.method), &properties);
+    EXPECT_EQ(agreement::name_of(properties.method), properties.merging.method);
+    EXPECT_TRUE(names.insert(properties.merging.method).second);
   }
   EXPECT_EQ(agreement::find_method("automatic"), nullptr);
   EXPECT_EQ(agreement::find_method("kahan"), nullptr);
@@ -45,18 +45,19 @@ TEST(Methods, AreFoundByNumberAndName) {
 }
 
 TEST(Methods, OfferWordsWhereTheirRowsSaySo) {
-  for (const MethodRow& row : agreement::methods()) {
+  for (const MethodProperties& properties : agreement::methods()) {
     for (const Operation operation : {Operation::sum, Operation::abs_sum, Operation::masked_sum}) {
-      if (operation == Operation::masked_sum && row.needs_indices) continue;
+      if (operation == Operation::masked_sum && properties.needs_indices) continue;
       bool ever = false;
       for (const Sweep sweep : {Sweep::single_sweep, Sweep::double_sweep}) {
-        const Call call{.operation = operation, .method = row.method, .columns = 3, .parameters = {.sweep = sweep}};
+        const Call call{
+            .operation = operation, .method = properties.method, .columns = 3, .parameters = {.sweep = sweep}};
         const bool offers = kind_of(call)->added_words() != nullptr;
-        EXPECT_EQ(offers, merging_of(row, sweep).offers_words) << row.merging.method;
-        EXPECT_EQ(offers, merging_of(describe(call)).offers_words) << row.merging.method;
+        EXPECT_EQ(offers, merging_of(properties, sweep).offers_words) << properties.merging.method;
+        EXPECT_EQ(offers, merging_of(describe(call)).offers_words) << properties.merging.method;
         ever = ever || offers;
       }
-      EXPECT_EQ(ever, row.merging.offers_words) << row.merging.method;
+      EXPECT_EQ(ever, properties.merging.offers_words) << properties.merging.method;
     }
   }
 }
@@ -100,10 +101,10 @@ TEST(Methods, ServeTheOperationsWhoseRowsNameThem) {
   for (std::uint32_t number = 0; number <= static_cast<std::uint32_t>(arithmetic::last_operation); ++number) {
     const auto operation = static_cast<Operation>(number);
     if (operation == Operation::user) continue;
-    for (const MethodRow& row : agreement::methods()) {
-      SCOPED_TRACE(std::string(name_of(operation)) + " by " + std::string(row.merging.method));
-      const Call call{.operation = operation, .method = row.method};
-      if (row_of(operation).is_served_by(row.method))
+    for (const MethodProperties& properties : agreement::methods()) {
+      SCOPED_TRACE(std::string(name_of(operation)) + " by " + std::string(properties.merging.method));
+      const Call call{.operation = operation, .method = properties.method};
+      if (properties_of(operation).is_served_by(properties.method))
         EXPECT_NE(kind_of(call), nullptr);
       else
         EXPECT_THROW(kind_of(call), agreement::Failure);
@@ -112,40 +113,41 @@ TEST(Methods, ServeTheOperationsWhoseRowsNameThem) {
 }
 
 TEST(Methods, HaveLanesWhereTheirRowsSaySo) {
-  for (const MethodRow& row : agreement::methods()) {
-    const Call call{.method = row.method, .parameters = {.lanes = 2}};
-    if (row.method == Method::tree)
+  for (const MethodProperties& properties : agreement::methods()) {
+    const Call call{.method = properties.method, .parameters = {.lanes = 2}};
+    if (properties.method == Method::tree)
       EXPECT_NO_THROW(agreement::validate(call, 1));
     else
-      EXPECT_THROW(agreement::validate(call, 1), agreement::Failure) << row.merging.method;
+      EXPECT_THROW(agreement::validate(call, 1), agreement::Failure) << properties.merging.method;
   }
 }
 
 TEST(Methods, HaveBinsAndRoundOnceWhereTheirRowsSaySo) {
-  for (const MethodRow& row : agreement::methods()) {
-    const Call call{.method = row.method, .parameters = {.bins = 2, .sweep = arithmetic::Sweep::double_sweep}};
-    EXPECT_EQ(describe(call).parameters.bins == 2, row.has_sweep) << row.merging.method;
-    EXPECT_EQ(describe(call) == describe(Call{.method = row.method}), !row.has_sweep) << row.merging.method;
-    const Call mean{.operation = Operation::mean, .method = row.method};
-    if (row.rounds_once || row.method == Method::tree)
+  for (const MethodProperties& properties : agreement::methods()) {
+    const Call call{.method = properties.method, .parameters = {.bins = 2, .sweep = arithmetic::Sweep::double_sweep}};
+    EXPECT_EQ(describe(call).parameters.bins == 2, properties.has_sweep) << properties.merging.method;
+    EXPECT_EQ(describe(call) == describe(Call{.method = properties.method}), !properties.has_sweep)
+        << properties.merging.method;
+    const Call mean{.operation = Operation::mean, .method = properties.method};
+    if (properties.rounds_once || properties.method == Method::tree)
       EXPECT_NE(kind_of(mean), nullptr);
     else
-      EXPECT_THROW(kind_of(mean), agreement::Failure) << row.merging.method;
+      EXPECT_THROW(kind_of(mean), agreement::Failure) << properties.merging.method;
   }
 }
 
-// Errors of schedules name methods for people; what is served follows from the rows alone.
+// Errors of schedules name methods for people; what is served follows from the properties alone.
 TEST(Methods, AreNamedByTheErrorsThatSuggestThem) {
   using schedule::Collective;
   using schedule::OperatorKind;
   constexpr schedule::Merging neither{.method = "neither", .is_associative = false};
-  schedule::Row unequal = *schedule::find("flat");
+  schedule::Algorithm unequal = *schedule::find("flat");
   unequal.same_on_all_ranks = schedule::SameOnAllRanks::no;
   const auto words = refusal(*schedule::find("native"), Collective::allreduce, 0, neither, OperatorKind::commutative);
   const auto order = refusal(unequal, Collective::allreduce, 0, neither, OperatorKind::commutative);
-  for (const MethodRow& row : agreement::methods()) {
-    EXPECT_EQ(names(words.value(), row.merging.method), row.merging.offers_words) << *words;
-    EXPECT_LE(names(order.value(), row.merging.method), row.merging.is_associative) << *order;
+  for (const MethodProperties& properties : agreement::methods()) {
+    EXPECT_EQ(names(words.value(), properties.merging.method), properties.merging.offers_words) << *words;
+    EXPECT_LE(names(order.value(), properties.merging.method), properties.merging.is_associative) << *order;
   }
 }
 

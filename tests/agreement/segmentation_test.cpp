@@ -129,15 +129,15 @@ TEST(Segments, OfPlansGiveTheSameBits) {
         std::vector<double> expected;
         for (Count column = 0; column < columns; ++column)
           expected.push_back(tree_sum(column_of(elements, columns, column)));
-        for (const schedule::Row& row : schedule::registry()) {
-          if (row.segments == schedule::Segments::one) continue;
+        for (const schedule::Algorithm& algorithm : schedule::registry()) {
+          if (algorithm.segments == schedule::Segments::one) continue;
           for (const std::string parameter : {"", ":block=1", ":block=3", ":block=1000", ":outer=[ring:block=2]:size=3",
                                               ":inner=[transpose]:size=2"}) {
             const std::string key = parameter.empty() ? "" : parameter.substr(1, parameter.find('=') - 1);
-            if (!key.empty() && std::ranges::find(row.parameters, key) == row.parameters.end()) continue;
+            if (!key.empty() && std::ranges::find(algorithm.parameters, key) == algorithm.parameters.end()) continue;
             const auto seed = static_cast<std::uint64_t>(p) * 1000 + columns;
-            const std::string name = std::string(row.name) + parameter;
-            const bool reduces = offers(row.collectives, schedule::Collective::reduce);
+            const std::string name = std::string(algorithm.name) + parameter;
+            const bool reduces = offers(algorithm.collectives, schedule::Collective::reduce);
             const Rank root = reduces && columns % 2 == 0 ? p / 3 : all_ranks;
             const std::vector<Call> calls = calls_for({.method = Method::tree,
                                                        .columns = columns,
@@ -152,10 +152,10 @@ TEST(Segments, OfPlansGiveTheSameBits) {
             SimulatedRanks ranks(p, seed, seed % 2 == 0 ? Sends::synchronous : Sends::buffered);
             SimulatedJob job(ranks, agreed.agreement.value(), calls, 0);
             expect_result(run(ranks, job, memory, columns * sizeof(double), 100), root, bytes_of(expected));
-            if (row.messages == nullptr || row.layouts != schedule::Layouts::any) continue;
+            if (algorithm.messages == nullptr || algorithm.layouts != schedule::Layouts::any) continue;
             schedule::Context context = agreement::context_of(*agreed.agreement);
             context.segments = segments_of(context, columns, sizeof(double));
-            EXPECT_EQ(job.messages(), row.messages(context));
+            EXPECT_EQ(job.messages(), algorithm.messages(context));
             if (testing::Test::HasFailure()) return;
           }
         }

@@ -177,14 +177,14 @@ TEST(Bundles, GiveTheBitsOfTheCallsByThemselves) {
     std::mt19937_64 random(static_cast<std::uint64_t>(p));
     std::vector<Part> parts = parts_for(p, random);
     for (Part& part : parts) part.alone = alone(part, p, 3);
-    for (const schedule::Row& row : schedule::registry()) {
+    for (const schedule::Algorithm& algorithm : schedule::registry()) {
       for (const Rank root : {all_ranks, 0, p - 1}) {
-        const std::string name(row.name);
+        const std::string name(algorithm.name);
         SCOPED_TRACE(testing::Message() << name << ", root " << root << ", p " << p);
         const Sides sides(parts, p, root, name);
         if (sides.agreed.status == Status::unsupported) {
-          const bool is_for_some = row.adds_words || row.counts != schedule::Counts::once;
-          const bool is_offered = offers(row.collectives, agreement::reduction_to(root));
+          const bool is_for_some = algorithm.adds_words || algorithm.counts != schedule::Counts::once;
+          const bool is_offered = offers(algorithm.collectives, agreement::reduction_to(root));
           EXPECT_TRUE(is_for_some || name == "owner" || root != all_ranks || !is_offered) << sides.agreed.text;
           continue;
         }
@@ -203,7 +203,8 @@ TEST(Bundles, GiveTheBitsOfTheCallsByThemselves) {
         }
         const schedule::Context context = agreement::context_of(*sides.agreed.agreement);
         const Count first_sweep = schedule::find("recursive_doubling")->messages({.rank_count = p});
-        EXPECT_EQ(job.messages(), first_sweep + row.messages(context)) << "a bundle is one message, after one more";
+        EXPECT_EQ(job.messages(), first_sweep + algorithm.messages(context))
+            << "a bundle is one message, after one more";
       }
     }
   }
@@ -236,20 +237,20 @@ TEST(Bundles, OfCallsThatOfferWordsGoByTheNativeSchedule) {
 
 TEST(Bundles, KeepWhatTheOthersCameToWhereOneHadNothing) {
   const Rank p = 5;
-  for (const schedule::Row& row : schedule::registry()) {
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
     std::mt19937_64 random(8);
     std::vector<Part> parts;
     parts.emplace_back(Call{.method = Method::exact}, 40, p, random);
     parts.emplace_back(Call{.operation = Operation::min}, 0, p, random);
     parts.emplace_back(Call{.method = Method::tree}, 11, p, random);
     for (const std::size_t k : {0u, 2u}) parts[k].alone = alone(parts[k], p, 4);
-    const Sides sides(parts, p, all_ranks, row.name);
+    const Sides sides(parts, p, all_ranks, algorithm.name);
     if (sides.agreed.status == Status::unsupported) continue;
     SimulatedRanks ranks(p, 5);
     const BundleJob job(ranks, sides, parts);
     ASSERT_FALSE(job.stuck);
     for (std::size_t rank = 0; rank < job.plans.size(); ++rank) {
-      EXPECT_EQ(job.plans[rank]->status(), Status::empty) << row.name;
+      EXPECT_EQ(job.plans[rank]->status(), Status::empty) << algorithm.name;
       EXPECT_EQ(job.plans[rank]->status(1), Status::empty);
       EXPECT_TRUE(job.results[rank][1].intact());
       for (const std::size_t k : {0u, 2u}) {
@@ -264,15 +265,15 @@ TEST(Bundles, KeepWhatTheOthersCameToWhereOneHadNothing) {
 TEST(Bundles, AreNotEmptyWhereNoResultSaysWhichMemberIs) {
   const Rank p = 5;
   int ranks_that_know = 0;
-  for (const schedule::Row& row : schedule::registry()) {
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
     for (const Rank root : {0, 2, p - 1}) {
-      SCOPED_TRACE(testing::Message() << row.name << ", root " << root);
+      SCOPED_TRACE(testing::Message() << algorithm.name << ", root " << root);
       std::mt19937_64 random(13);
       std::vector<Part> parts;
       parts.emplace_back(Call{.method = Method::exact}, 40, p, random);
       parts.emplace_back(Call{.operation = Operation::min}, 0, p, random);
       parts.emplace_back(Call{.method = Method::tree}, 11, p, random);
-      const Sides sides(parts, p, root, row.name);
+      const Sides sides(parts, p, root, algorithm.name);
       if (sides.agreed.status == Status::unsupported) continue;
       SimulatedRanks ranks(p, 5);
       const BundleJob job(ranks, sides, parts);
@@ -292,18 +293,18 @@ TEST(Bundles, AreNotEmptyWhereNoResultSaysWhichMemberIs) {
 
 TEST(Bundles, FailTogetherWhereAnOperatorFails) {
   const Rank p = 4;
-  for (const schedule::Row& row : schedule::registry()) {
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
     for (int good_calls = 0; good_calls < 60; good_calls += 7) {
       std::mt19937_64 random(9);
       int left = good_calls;
       std::vector<Part> parts;
       parts.emplace_back(Call{.method = Method::exact}, 20, p, random);
       parts.emplace_back(subtraction(&left), 70, p, random);
-      const Sides sides(parts, p, all_ranks, row.name);
+      const Sides sides(parts, p, all_ranks, algorithm.name);
       if (sides.agreed.status == Status::unsupported) continue;
       SimulatedRanks ranks(p, 5);
       const BundleJob job(ranks, sides, parts);
-      SCOPED_TRACE(testing::Message() << row.name << " after " << good_calls << " calls");
+      SCOPED_TRACE(testing::Message() << algorithm.name << " after " << good_calls << " calls");
       ASSERT_FALSE(job.stuck);
       const Status expected = left < 0 ? Status::operator_failed : Status::ok;
       for (std::size_t rank = 0; rank < job.plans.size(); ++rank) {

@@ -31,9 +31,9 @@ void for_every_setting(const Call& common, const Test& test) {
   for (const Rank p : {1, 2, 3, 4, 5, 7, 8, 11}) {
     if (sanitized && p > 5) break;
     const Deal deal = contiguous_deal(order::counts(order::Distribution::upper, 5 * static_cast<Count>(p) + 2, p));
-    for (const schedule::Row& row : schedule::registry()) {
+    for (const schedule::Algorithm& algorithm : schedule::registry()) {
       for (const Rank root : {all_ranks, 0, p / 2}) {
-        Setting setting{.p = p, .root = root, .schedule = std::string(row.name), .calls = {}, .agreement = {}};
+        Setting setting{.p = p, .root = root, .schedule = std::string(algorithm.name), .calls = {}, .agreement = {}};
         Call call = common;
         call.root = root;
         call.collective = agreement::reduction_to(root);

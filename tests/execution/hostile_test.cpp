@@ -111,9 +111,9 @@ void expect_bits(const Hostile& hostile, Operation operation, Method method, std
     for (const Deal& deal : deals_of(hostile.values.size(), p)) {
       std::vector<Memory> memory;
       for (const auto& intervals : deal) memory.push_back(memory_of(hostile.values, 1, intervals));
-      for (const schedule::Row& row : schedule::registry()) {
+      for (const schedule::Algorithm& algorithm : schedule::registry()) {
         for (const Rank root : {all_ranks, p - 1}) {
-          const std::string name(row.name);
+          const std::string name(algorithm.name);
           const Call call{.operation = operation,
                           .method = method,
                           .root = root,

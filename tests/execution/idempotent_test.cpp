@@ -90,8 +90,8 @@ void expect_bits(const Call& call, const Deal& deal, const Values& values, std::
   for (int again = 0; again < 2; ++again) {
     expect_result(run(ranks, job, memory, expected.size()), all_ranks, expected);
     const schedule::Context context = agreement::context_of(*agreed.agreement);
-    EXPECT_EQ(job.messages(), agreed.agreement->schedule.row->messages(context));
-    EXPECT_EQ(job.rounds(), agreed.agreement->schedule.row->rounds(context));
+    EXPECT_EQ(job.messages(), agreed.agreement->schedule.algorithm->messages(context));
+    EXPECT_EQ(job.rounds(), agreed.agreement->schedule.algorithm->rounds(context));
   }
 }
 
@@ -151,7 +151,7 @@ TEST(OriginalDissemination, IsNeverTakenUnasked) {
         const Deal deal = contiguous_deal(std::vector<Count>(static_cast<std::size_t>(p), 1));
         const Concluded found = concluded(calls_for(call_of(Operation::min, policy, columns), deal));
         ASSERT_TRUE(found.agreement) << found.text;
-        EXPECT_EQ(found.agreement->schedule.row->counts, schedule::Counts::once);
+        EXPECT_EQ(found.agreement->schedule.algorithm->counts, schedule::Counts::once);
       }
     }
   }

@@ -1,6 +1,6 @@
 // MPI's shape at the lengths where blocks and segments end: none of a rank's own, one, one less and one more, and what
-// does not divide. By every row, its examples of parameters, every method that it serves, to all ranks and to the last,
-// under shuffled delivery: the oracle's bits on every rank. STEADFOLD_FULL=1: all combinations.
+// does not divide. By every algorithm, its examples of parameters, every method that it serves, to all ranks and to the
+// last, under shuffled delivery: the oracle's bits on every rank. STEADFOLD_FULL=1: all combinations.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -53,7 +53,7 @@ void reduce_by(const std::string& name, Method method, Rank root, const Vectors&
                   .layout = LayoutKind::row_per_rank,
                   .rows = 1,
                   .parameters = {.bins = method == Method::binned ? bins : 0,
-                                 .sweep = method == Method::binned && schedule::parse(name).row->adds_words
+                                 .sweep = method == Method::binned && schedule::parse(name).algorithm->adds_words
                                               ? arithmetic::Sweep::double_sweep  // without it there are no words
                                               : arithmetic::Sweep::single_sweep}};
   const std::vector<Call> calls(vectors.memory.size(), call);
@@ -82,15 +82,15 @@ TEST_P(Lengths, OfBlocksAndSegments) {
   const std::uint64_t one_in = is_full() ? 1 : 1 + ranks / 2;
   for (const Count columns : std::set<Count>{1, std::max(ranks, Count{2}) - 1, ranks, ranks + 1, 7 * ranks + 3, 1000}) {
     const Vectors vectors(p, columns, random);
-    for (const schedule::Row& row : schedule::registry()) {
-      for (const std::string& name : names_of(row)) {
+    for (const schedule::Algorithm& algorithm : schedule::registry()) {
+      for (const std::string& name : names_of(algorithm)) {
         for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
           for (const Rank root : {all_ranks, p - 1}) {
             const auto collective = agreement::reduction_to(root);
             ++seed;
             if (random() % one_in != 0 ||
                 schedule::refusal(schedule::parse(name), collective, std::max(root, 0),
-                                  agreement::row_of(method).merging, schedule::OperatorKind::commutative))
+                                  agreement::properties_of(method).merging, schedule::OperatorKind::commutative))
               continue;
             SCOPED_TRACE(testing::Message() << name << " by " << agreement::name_of(method) << ", p " << p << ", root "
                                             << root << ", columns " << columns << ", seed " << seed);

@@ -98,9 +98,9 @@ void expect_from_every_schedule(Call call, const Deal& deal, const std::vector<T
   std::vector<Memory> memory;
   for (const auto& intervals : deal) memory.push_back(memory_of(elements, call.columns, intervals));
   int served = 0;
-  for (const schedule::Row& row : schedule::registry()) {
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
     for (const Rank root : {all_ranks, 0, p / 2, p - 1}) {
-      const std::string name(row.name);
+      const std::string name(algorithm.name);
       call.root = root;
       call.collective = agreement::reduction_to(root);
       call.schedule = name;

@@ -79,11 +79,11 @@ int expect_all(Job job) {
   const Collective collective = job.call.collective;
   int compared = 0;
   const auto width = static_cast<std::ptrdiff_t>(job.call.columns);
-  for (const schedule::Row& row : schedule::registry()) {
-    if (schedule::refusal(row, collective, std::max(job.call.root, 0), agreement::row_of(Method::tree).merging,
-                          schedule::OperatorKind::commutative))
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
+    if (schedule::refusal(algorithm, collective, std::max(job.call.root, 0),
+                          agreement::properties_of(Method::tree).merging, schedule::OperatorKind::commutative))
       continue;
-    job.call.schedule = row.name;
+    job.call.schedule = algorithm.name;
     const std::vector<Call> calls = calls_for(job.call, job.deal);
     const Concluded agreed = concluded(calls);
     EXPECT_TRUE(agreed.agreement) << agreed.text;
@@ -91,7 +91,7 @@ int expect_all(Job job) {
          {-width / 2, std::ptrdiff_t{-1}, std::ptrdiff_t{0}, std::ptrdiff_t{1}, width - 1}) {
       for (const bool own_block : {false, true}) {
         if (own_block && collective != Collective::reduce_scatter) continue;
-        SCOPED_TRACE(testing::Message() << row.name << ", " << schedule::name_of(collective) << ", p "
+        SCOPED_TRACE(testing::Message() << algorithm.name << ", " << schedule::name_of(collective) << ", p "
                                         << job.deal.size() << ", result " << shift << " columns beyond the rows"
                                         << (own_block ? "' own block" : ""));
         expect_due(job, agreed.agreement.value(), calls, shift, own_block);

@@ -38,11 +38,11 @@ Count crossings(const std::string& name, Collective collective, const std::vecto
   const schedule::Spec spec = schedule::parse(name);
   Count found = 0;
   for (Rank rank = 0; rank < nodes.rank_count(); ++rank) {
-    schedule::Steps steps = spec.row->steps({.rank = rank,
-                                             .rank_count = nodes.rank_count(),
-                                             .collective = collective,
-                                             .spec = &spec,
-                                             .nodes = schedule::nodes_of(*spec.row, &spec, &nodes)});
+    schedule::Steps steps = spec.algorithm->steps({.rank = rank,
+                                                   .rank_count = nodes.rank_count(),
+                                                   .collective = collective,
+                                                   .spec = &spec,
+                                                   .nodes = schedule::nodes_of(*spec.algorithm, &spec, &nodes)});
     while (const schedule::Step* const step = steps.next()) {
       if (step->kind != schedule::StepKind::send) continue;
       const auto at = [&](Rank of) { return threads[static_cast<std::size_t>(of)].*level; };

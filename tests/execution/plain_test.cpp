@@ -90,10 +90,10 @@ class Plain : public testing::TestWithParam<Rank> {
 
   /// By every schedule that serves the collective.
   void expect_all(const Call& call, const Deal& deal) {
-    for (const schedule::Row& row : schedule::registry()) {
-      for (const std::string& name : names_of(row)) {
+    for (const schedule::Algorithm& algorithm : schedule::registry()) {
+      for (const std::string& name : names_of(algorithm)) {
         if (schedule::refusal(schedule::parse(name), call.collective, std::max(call.root, 0),
-                              agreement::row_of(Method::plain).merging, schedule::OperatorKind::commutative))
+                              agreement::properties_of(Method::plain).merging, schedule::OperatorKind::commutative))
           continue;
         Call asked = call;
         asked.method = Method::plain;

@@ -134,18 +134,18 @@ TEST_P(PostponedCalls, OfPlansHaveTheBitsOfOthersByEverySchedule) {
   const Rank p = GetParam();
   Count postponed = 0;
   for (const Count columns : {Count{1}, Count{40}, Count{1100}, Count{20001}}) {
-    for (const schedule::Row& row : schedule::registry()) {
-      if (!says_it_serves(row, schedule::Collective::allreduce, 0, tree_merging, schedule::OperatorKind::ordered))
+    for (const schedule::Algorithm& algorithm : schedule::registry()) {
+      if (!says_it_serves(algorithm, schedule::Collective::allreduce, 0, tree_merging, schedule::OperatorKind::ordered))
         continue;
-      Postponed plans(columns, std::string(row.name), p, 23);
+      Postponed plans(columns, std::string(algorithm.name), p, 23);
       for (const bool stays : {false, true}) {
         const std::vector<Memory> expected = plans.run(false, stays);
         const std::vector<Count> combined = plans.combined();
         const std::vector<Memory> found = plans.run(true, stays);
-        EXPECT_TRUE(found == expected) << row.name << ", " << columns << " columns, p " << p;
+        EXPECT_TRUE(found == expected) << algorithm.name << ", " << columns << " columns, p " << p;
         // What came first in a run decides which of its merges come in pieces, each of them a call.
-        if (!row.merges_on_arrival) {
-          EXPECT_EQ(plans.combined(), combined) << row.name << ", " << columns << " columns, p " << p;
+        if (!algorithm.merges_on_arrival) {
+          EXPECT_EQ(plans.combined(), combined) << algorithm.name << ", " << columns << " columns, p " << p;
         }
         postponed += plans.postponed();
       }

@@ -84,11 +84,11 @@ void expect_sums(const Job& job, const std::vector<Result>& results) {
 TEST(PreparedBundles, GiveTheTreesBitsInEveryRun) {
   int runs = 0;
   for (const Rank p : {2, 3, 4, 5, 8}) {
-    for (const schedule::Row& row : schedule::registry()) {
+    for (const schedule::Algorithm& algorithm : schedule::registry()) {
       std::mt19937_64 random(static_cast<std::uint64_t>(p));
-      const Job job(p, row.name, random);
+      const Job job(p, algorithm.name, random);
       if (job.agreed.status == Status::unsupported) continue;
-      SCOPED_TRACE(testing::Message() << row.name << ", p " << p);
+      SCOPED_TRACE(testing::Message() << algorithm.name << ", p " << p);
       SimulatedRanks ranks(p, 5);
       std::vector<std::unique_ptr<Plan>> plans;
       for (std::size_t rank = 0; rank < job.calls.size(); ++rank)

@@ -1,6 +1,6 @@
 // What a rank gets that is not the whole: its block of a reduce_scatter, the ranks up to its own of a scan, those below
-// it of an exscan. By every row that serves them, method, rank count and layout, against the oracle's bits of just that
-// part, under shuffled delivery.
+// it of an exscan. By every algorithm that serves them, method, rank count and layout, against the oracle's bits of
+// just that part, under shuffled delivery.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -95,13 +95,14 @@ void expect_shares(const Job& job, std::uint64_t seed) {
   }
 }
 
-/// Every name under which a row can be asked for the collective by the method.
+/// Every name under which an algorithm can be asked for the collective by the method.
 std::vector<std::string> names_for(Collective collective, Method method) {
   std::vector<std::string> all;
-  for (const schedule::Row& row : schedule::registry()) {
-    if (!says_it_serves(row, collective, 0, agreement::row_of(method).merging, schedule::OperatorKind::commutative))
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
+    if (!says_it_serves(algorithm, collective, 0, agreement::properties_of(method).merging,
+                        schedule::OperatorKind::commutative))
       continue;
-    for (const std::string& name : names_of(row)) all.push_back(name);
+    for (const std::string& name : names_of(algorithm)) all.push_back(name);
   }
   return all;
 }
@@ -304,9 +305,9 @@ TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
       memory.back()[0] = static_cast<std::byte>('A' + rank);
       all += static_cast<char>('A' + rank);
     }
-    for (const schedule::Row& row : schedule::registry()) {
+    for (const schedule::Algorithm& algorithm : schedule::registry()) {
       for (const Collective collective : {Collective::scan, Collective::exscan}) {
-        if (!says_it_serves(row, collective, 0, agreement::row_of(Method::plain).merging,
+        if (!says_it_serves(algorithm, collective, 0, agreement::properties_of(Method::plain).merging,
                             schedule::OperatorKind::ordered))
           continue;
         const Call call{.operation = arithmetic::Operation::user,
@@ -314,7 +315,7 @@ TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
                         .type = arithmetic::Type::bytes,
                         .result_type = arithmetic::Type::bytes,
                         .collective = collective,
-                        .schedule = row.name,
+                        .schedule = algorithm.name,
                         .user = op,
                         .layout = LayoutKind::row_per_rank,
                         .rows = 1};
@@ -331,7 +332,7 @@ TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
             continue;
           }
           EXPECT_STREQ(reinterpret_cast<const char*>(outcome.results[i].bytes().data()), all.substr(0, length).c_str())
-              << row.name << ", p " << p << ", rank " << rank;
+              << algorithm.name << ", p " << p << ", rank " << rank;
         }
       }
     }
@@ -349,10 +350,10 @@ Call block_call(std::span<const Count> blocks) {
 TEST(NoColumns, AreReducedByEverySchedule) {
   for (const Rank p : {1, 2, 5, 8}) {
     const Deal deal = contiguous_deal(std::vector<Count>(static_cast<std::size_t>(p), 1));
-    for (const schedule::Row& row : schedule::registry()) {
+    for (const schedule::Algorithm& algorithm : schedule::registry()) {
       for (const Collective collective : schedule::every_collective) {
         for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
-          if (!says_it_serves(row, collective, 0, agreement::row_of(method).merging,
+          if (!says_it_serves(algorithm, collective, 0, agreement::properties_of(method).merging,
                               schedule::OperatorKind::commutative))
             continue;
           const std::vector<Count> blocks(static_cast<std::size_t>(p), 0);
@@ -360,11 +361,11 @@ TEST(NoColumns, AreReducedByEverySchedule) {
                     .columns = 0,
                     .root = collective == Collective::reduce ? 0 : all_ranks,
                     .collective = collective,
-                    .schedule = row.name,
+                    .schedule = algorithm.name,
                     .layout = LayoutKind::row_per_rank,
-                    .parameters = {.sweep = sweep_for(method, row.name, 0)}};
+                    .parameters = {.sweep = sweep_for(method, algorithm.name, 0)}};
           if (collective == Collective::reduce_scatter) call.blocks = blocks;
-          SCOPED_TRACE(testing::Message() << row.name << ' ' << name_of(collective) << ' ' << p);
+          SCOPED_TRACE(testing::Message() << algorithm.name << ' ' << name_of(collective) << ' ' << p);
           const auto calls = calls_for(call, deal);
           const Concluded agreed = concluded(calls);
           ASSERT_TRUE(agreed.agreement) << agreed.text;

@@ -1,6 +1,6 @@
-// Every registry row under every collective, root, method, rank count, layout, width and segmentation that it serves:
-// the oracle's bits on every rank, the messages and rounds of its formulas, no deadlock. Ranks are dealt to nodes at
-// random. STEADFOLD_FULL=1: all combinations.
+// Every algorithm of the registry under every collective, root, method, rank count, layout, width and segmentation that
+// it serves: the oracle's bits on every rank, the messages and rounds of its formulas, no deadlock. Ranks are dealt to
+// nodes at random. STEADFOLD_FULL=1: all combinations.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -111,9 +111,9 @@ struct Input {
   }
 };
 
-/// A row of the registry as it is asked for, by its name or one with parameters.
+/// An algorithm of the registry as it is asked for, by its name or one with parameters.
 struct Asked {
-  const schedule::Row* row;
+  const schedule::Algorithm* algorithm;
   std::string name;
   Method method;
   Rank root;
@@ -124,8 +124,8 @@ struct Asked {
 
 bool serves(const Asked& asked) {
   const auto collective = agreement::reduction_to(asked.root);
-  return says_it_serves(*asked.row, collective, std::max(asked.root, 0), agreement::row_of(asked.method).merging,
-                        schedule::OperatorKind::commutative);
+  return says_it_serves(*asked.algorithm, collective, std::max(asked.root, 0),
+                        agreement::properties_of(asked.method).merging, schedule::OperatorKind::commutative);
 }
 
 bool in_rank_order(const Deal& deal) {
@@ -141,16 +141,16 @@ bool in_rank_order(const Deal& deal) {
 
 /// No segment is without a column.
 void expect_costs(const SimulatedJob& job, const Agreement& agreed, const Asked& asked, Count columns) {
-  if (asked.row->messages == nullptr) return;
+  if (asked.algorithm->messages == nullptr) return;
   schedule::Context context = agreement::context_of(agreed);
   context.segments =
-      asked.row->segments_up_to(static_cast<std::uint32_t>(std::min<Count>(asked.segments, columns)), context);
+      asked.algorithm->segments_up_to(static_cast<std::uint32_t>(std::min<Count>(asked.segments, columns)), context);
   const bool twice = asked.sweep == arithmetic::Sweep::double_sweep;
-  const schedule::Row& first = *schedule::find("recursive_doubling");
+  const schedule::Algorithm& first = *schedule::find("recursive_doubling");
   const schedule::Context of_first{.rank_count = job.rank_count()};
-  EXPECT_EQ(job.messages(), asked.row->messages(context) + (twice ? first.messages(of_first) : 0)) << "messages";
+  EXPECT_EQ(job.messages(), asked.algorithm->messages(context) + (twice ? first.messages(of_first) : 0)) << "messages";
   const Count rounds = job.rounds() - (twice ? first.rounds(of_first) : 0);
-  EXPECT_TRUE(asked.row->allows_rounds(rounds, context)) << rounds << " rounds";
+  EXPECT_TRUE(asked.algorithm->allows_rounds(rounds, context)) << rounds << " rounds";
 }
 
 void expect_values(const Outcome& outcome, const Agreement& agreed, const Input& input, const Asked& asked) {
@@ -178,7 +178,7 @@ void run_one(const Input& input, const Asked& asked, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const Nodes nodes = random_nodes(random, p, 1 + static_cast<Rank>(random() % static_cast<Count>(p)));
   const Concluded agreed = concluded(calls, "", seed % 4 == 0 ? nullptr : nodes);
-  if (asked.row->layouts == schedule::Layouts::rank_order && !in_rank_order(input.named.deal)) {
+  if (asked.algorithm->layouts == schedule::Layouts::rank_order && !in_rank_order(input.named.deal)) {
     ASSERT_EQ(agreed.status, Status::unsupported) << agreed.text;
     return;
   }
@@ -203,12 +203,12 @@ std::vector<Rank> roots_of(Rank p) {
 
 std::vector<Asked> everything_asked(Rank p) {
   std::vector<Asked> all;
-  for (const schedule::Row& row : schedule::registry()) {
-    for (const std::string& name : names_of(row)) {
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
+    for (const std::string& name : names_of(algorithm)) {
       for (const Method method : {Method::tree, Method::exact, Method::plain, Method::binned}) {
         for (const Rank root : roots_of(p)) {
           for (const std::uint32_t segments : {1u, 2u, 3u}) {
-            const Asked asked{&row, name, method, root, segments};
+            const Asked asked{&algorithm, name, method, root, segments};
             if (serves(asked)) all.push_back(asked);
           }
         }
@@ -233,7 +233,7 @@ void sweep(Rank p, std::uint64_t first_seed, std::uint64_t one_in) {
         if (random() % one_in != 0) continue;
         if (asked.method == Method::binned) {
           asked.bins = 2 + static_cast<std::uint32_t>(random() % 3);
-          asked.sweep = static_cast<arithmetic::Sweep>(asked.row->adds_words ? 1 : random() % 2);
+          asked.sweep = static_cast<arithmetic::Sweep>(asked.algorithm->adds_words ? 1 : random() % 2);
         }
         SCOPED_TRACE(testing::Message() << asked.name << ", " << agreement::name_of(asked.method) << ", p " << p
                                         << ", root " << asked.root << ", layout " << named.name << ", N " << input.rows

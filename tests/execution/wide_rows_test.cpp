@@ -120,10 +120,10 @@ void expect_runs(const Job<T>& job, const Deal& deal, const std::vector<Call>& c
 template <class T>
 int expect_everywhere(const Job<T>& job, const Deal& deal) {
   int found = 0;
-  for (const schedule::Row& row : schedule::registry()) {
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
     for (const Rank root : {all_ranks, static_cast<Rank>(deal.size()) - 1}) {
       Call call = job.call;
-      const std::string name(row.name);
+      const std::string name(algorithm.name);
       call.schedule = name;
       call.root = root;
       call.collective = agreement::reduction_to(root);

@@ -67,16 +67,17 @@ TEST(Costs, AllreduceByRecursiveDoublingTakesARoundADoubling) {
 
 /// Formulas against counts, with different delivery orders.
 TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
-  for (const schedule::Row& row : schedule::registry()) {
-    if (row.messages == nullptr || row.counts != schedule::Counts::once) continue;
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
+    if (algorithm.messages == nullptr || algorithm.counts != schedule::Counts::once) continue;
     for (Rank p = 1; p <= 24; p += p < 9 ? 1 : 5) {
       for (const Rank root : {all_ranks, 0, p / 3, p - 1}) {
         const auto asked = agreement::reduction_to(root);
-        if (!schedule::offers(row.collectives, asked)) continue;
+        if (!schedule::offers(algorithm.collectives, asked)) continue;
         for (const std::uint32_t asked_segments : {1u, 2u, 3u, 5u}) {
-          const bool of_ranks = row.segments == schedule::Segments::one_per_rank;
+          const bool of_ranks = algorithm.segments == schedule::Segments::one_per_rank;
           const std::uint32_t segments =
-              of_ranks ? row.segments_up_to((asked_segments * static_cast<std::uint32_t>(p) + 1) / 2, {.rank_count = p})
+              of_ranks ? algorithm.segments_up_to((asked_segments * static_cast<std::uint32_t>(p) + 1) / 2,
+                                                  {.rank_count = p})
                        : asked_segments;
           const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 2));
           const schedule::Context context{.rank_count = p,
@@ -85,12 +86,12 @@ TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
                                           .segments = segments,
                                           .layout = &layout};
           for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-            SCOPED_TRACE(testing::Message() << row.name << ", p " << p << ", root " << root << ", segments " << segments
-                                            << ", seed " << seed);
+            SCOPED_TRACE(testing::Message() << algorithm.name << ", p " << p << ", root " << root << ", segments "
+                                            << segments << ", seed " << seed);
             const Cost cost =
-                cost_of(std::string(row.name), p, root, 2 * static_cast<Count>(p), seed, Method::tree, segments);
-            ASSERT_EQ(cost.messages, row.messages(context));
-            ASSERT_TRUE(row.allows_rounds(cost.rounds, context)) << cost.rounds;
+                cost_of(std::string(algorithm.name), p, root, 2 * static_cast<Count>(p), seed, Method::tree, segments);
+            ASSERT_EQ(cost.messages, algorithm.messages(context));
+            ASSERT_TRUE(algorithm.allows_rounds(cost.rounds, context)) << cost.rounds;
           }
         }
       }

@@ -32,10 +32,10 @@ struct Case {
   std::uint32_t segments = 1;
 };
 
-bool is_served(const schedule::Row& row, const Case& c) {
+bool is_served(const schedule::Algorithm& algorithm, const Case& c) {
   const auto asked = agreement::reduction_to(c.root);
-  return row.messages != nullptr &&
-         !schedule::refusal(row, asked, std::max(c.root, 0), agreement::row_of(c.method).merging,
+  return algorithm.messages != nullptr &&
+         !schedule::refusal(algorithm, asked, std::max(c.root, 0), agreement::properties_of(c.method).merging,
                             schedule::OperatorKind::commutative);
 }
 
@@ -48,17 +48,18 @@ Call call_for(const Case& c) {
           .layout = LayoutKind::rank_order};
 }
 
-/// `row` in place of the registry's, where given.
+/// `algorithm` in place of the registry's, where given.
 Spent simulated(const Case& c, const std::vector<Count>& counts, transport::Topology& topology, double per_operation,
-                const schedule::Row* row = nullptr) {
+                const schedule::Algorithm* algorithm = nullptr) {
   const agreement::Description description = describe(call_for(c));
   const auto layout = order::Layout::contiguous(counts);
   const schedule::Spec spec = schedule::parse(c.schedule);
   const agreement::Segmentation segmentation(description.columns, c.segments);
   const auto context = segmentation.cut(agreement::context_of(description, spec, layout.rank_count(), &layout));
   const Sizes sizes(description, arithmetic::built_in(arithmetic::Operation::sum, arithmetic::Type::f64), segmentation);
-  if (row == nullptr) row = spec.row;
-  return prediction::simulated_run(*row, context, layout, sizes, {topology, per_operation, row->port_count(context)});
+  if (algorithm == nullptr) algorithm = spec.algorithm;
+  return prediction::simulated_run(*algorithm, context, layout, sizes,
+                                   {topology, per_operation, algorithm->port_count(context)});
 }
 
 /// What the sum takes when simulated ranks carry it out on real bytes.
@@ -80,15 +81,16 @@ Spent carried_out(const Case& c, const std::vector<Count>& counts,
 
 std::vector<Case> all_cases(Rank p) {
   std::vector<Case> cases;
-  for (const schedule::Row& row : schedule::registry()) {
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
     for (const Method method : {Method::tree, Method::plain}) {
       for (const Rank root : {all_ranks, 0, p / 2, p - 1}) {
-        for (const std::string& name : names_of(row)) {
+        for (const std::string& name : names_of(algorithm)) {
           const schedule::Spec spec = schedule::parse(name);
-          const auto unit = static_cast<std::uint32_t>(row.unit_of({.rank_count = p, .spec = &spec}));
-          for (const std::uint32_t segments : {1u, row.segments == schedule::Segments::one_per_rank ? unit : 3u}) {
+          const auto unit = static_cast<std::uint32_t>(algorithm.unit_of({.rank_count = p, .spec = &spec}));
+          for (const std::uint32_t segments :
+               {1u, algorithm.segments == schedule::Segments::one_per_rank ? unit : 3u}) {
             const Case c{name, method, root, segments == 1 ? 1u : 2 * segments + 1, segments};
-            if (is_served(row, c)) cases.push_back(c);
+            if (is_served(algorithm, c)) cases.push_back(c);
           }
         }
       }
@@ -155,7 +157,7 @@ TEST_P(Formulas, AreWhatIsPredicted) {
   const Rank p = GetParam();
   for (const Case& c : all_cases(p)) {
     const schedule::Spec spec = schedule::parse(c.schedule);
-    const schedule::Row& row = *spec.row;
+    const schedule::Algorithm& algorithm = *spec.algorithm;
     const auto counts = order::counts(order::Distribution::lower, 5 * static_cast<Count>(p) + 3, p);
     const auto layout = order::Layout::contiguous(counts);
     auto context = agreement::context_of(describe(call_for(c)), spec, p, &layout);
@@ -164,8 +166,8 @@ TEST_P(Formulas, AreWhatIsPredicted) {
                                  "torus:sides=4x16:half_duplex=1"}) {
       SCOPED_TRACE(testing::Message() << c.schedule << ", root " << c.root << ", " << topology);
       const Spent found = simulated(c, counts, *make_topology(topology, {}, p), 1e-9);
-      ASSERT_EQ(found.messages, row.messages(context));
-      ASSERT_TRUE(row.allows_rounds(found.rounds, context)) << found.rounds;
+      ASSERT_EQ(found.messages, algorithm.messages(context));
+      ASSERT_TRUE(algorithm.allows_rounds(found.rounds, context)) << found.rounds;
     }
   }
 }
@@ -266,11 +268,11 @@ Scenario scenario_of(const Case& c, std::vector<Count> counts) {
 }
 
 TEST(PredictedTimes, OfSeveralPorts) {
-  schedule::Row row = *schedule::find("flat");
-  row.ports = [](schedule::Context) { return 4u; };
+  schedule::Algorithm algorithm = *schedule::find("flat");
+  algorithm.ports = [](schedule::Context) { return 4u; };
   const std::vector<Count> counts(9, 1);
   const Spent found = simulated({.schedule = "flat", .method = Method::plain, .root = 0}, counts,
-                                *make_topology("flat", link, 9), 0, &row);
+                                *make_topology("flat", link, 9), 0, &algorithm);
   EXPECT_EQ(found.rounds, 2u);
   EXPECT_EQ(found.seconds, link.latency + 2 * partial_port);
 }
@@ -355,19 +357,19 @@ TEST(Predict, BytesOfFixedSizesAreThoseOfTheFormulas) {
       context.segments = c.segments;
       const schedule::SegmentBytes sizes{.partials = c.segments * 32 + c.columns * 8,
                                          .values = c.segments * 16 + c.columns * 8};
-      EXPECT_EQ(simulated(c, counts, *make_topology("flat", {}, p), 0).bytes, bytes_of(*spec.row, context, sizes))
+      EXPECT_EQ(simulated(c, counts, *make_topology("flat", {}, p), 0).bytes, bytes_of(*spec.algorithm, context, sizes))
           << c.schedule << " p " << p;
     }
   }
 }
 
 TEST(SimulatedRun, SaysWhenAScheduleIsStuck) {
-  schedule::Row row = *schedule::find("flat");
-  row.steps = [](schedule::Context c) -> schedule::Steps {
+  schedule::Algorithm algorithm = *schedule::find("flat");
+  algorithm.steps = [](schedule::Context c) -> schedule::Steps {
     co_yield schedule::make::lift(schedule::partial(0), c.rank);
     co_yield schedule::make::receive(1 - c.rank, schedule::landing(0), {1 - c.rank, 1});
   };
-  EXPECT_THROW(simulated({.schedule = "flat"}, {1, 1}, *make_topology("flat", {}, 2), 0, &row), std::logic_error);
+  EXPECT_THROW(simulated({.schedule = "flat"}, {1, 1}, *make_topology("flat", {}, 2), 0, &algorithm), std::logic_error);
 }
 
 }  // namespace

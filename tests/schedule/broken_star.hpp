@@ -69,21 +69,21 @@ Steps star(Context c) {
 
 inline Count star_messages(Context c) { return static_cast<Count>(c.rank_count) - 1; }
 
-inline Row row_of(Steps (*steps)(Context)) {
-  Row row = *find("flat");
-  row.name = "broken";
-  row.steps = steps;
-  row.messages = nullptr;
-  row.rounds = nullptr;
-  row.partial_messages = nullptr;
-  return row;
+inline Algorithm algorithm_of(Steps (*steps)(Context)) {
+  Algorithm algorithm = *find("flat");
+  algorithm.name = "broken";
+  algorithm.steps = steps;
+  algorithm.messages = nullptr;
+  algorithm.rounds = nullptr;
+  algorithm.partial_messages = nullptr;
+  return algorithm;
 }
 
 inline constexpr Context reduce_of_four{.rank_count = 4, .collective = Collective::reduce};
 
 template <Fault fault>
 std::string report() {
-  return check(row_of(star<fault>), reduce_of_four).value_or("nothing");
+  return check(algorithm_of(star<fault>), reduce_of_four).value_or("nothing");
 }
 
 #define EXPECT_REPORTS(report, part) EXPECT_NE((report).find(part), std::string::npos) << (report)

@@ -22,7 +22,7 @@ void PrintTo(const Cost& cost, std::ostream* out) {
 Cost cost(Rank ranks, int n) {
   const Spec spec = parse("bruck:n=" + std::to_string(n));
   const Context context{.rank_count = ranks, .spec = &spec};
-  return {spec.row->messages(context), spec.row->rounds(context)};
+  return {spec.algorithm->messages(context), spec.algorithm->rounds(context)};
 }
 
 TEST(Bruck, MessagesAndRoundsByHand) {
@@ -42,7 +42,7 @@ TEST(Bruck, ExampleOfTheSource) {
   const Spec spec = parse("bruck:n=2");
   std::vector<Rank> targets;
   std::vector<std::string> received;
-  Steps steps = spec.row->steps({.rank_count = 8, .spec = &spec});
+  Steps steps = spec.algorithm->steps({.rank_count = 8, .spec = &spec});
   while (const Step* step = steps.next()) {
     if (step->kind == StepKind::send) targets.push_back(step->peer);
     if (step->kind == StepKind::receive)
@@ -59,7 +59,7 @@ class ProvesEveryBruck : public testing::TestWithParam<int> {};
 TEST_P(ProvesEveryBruck, ToRanks512) {
   const Spec spec = parse("bruck:n=" + std::to_string(GetParam()));
   for (const Rank ranks : rank_counts_to_512(GetParam()))
-    EXPECT_EQ(check(*spec.row, {.rank_count = ranks, .spec = &spec}).value_or(""), "") << ranks << " ranks";
+    EXPECT_EQ(check(*spec.algorithm, {.rank_count = ranks, .spec = &spec}).value_or(""), "") << ranks << " ranks";
 }
 
 INSTANTIATE_TEST_SUITE_P(Ports, ProvesEveryBruck, testing::Range(1, 9));
@@ -71,7 +71,7 @@ TEST(Bruck, RefusesPlainSumsAlsoBetweenGroups) {
     const Spec spec = parse(name);
     EXPECT_TRUE(refusal(spec, Collective::allreduce, 0, plain, OperatorKind::commutative)) << name;
     EXPECT_FALSE(refusal(spec, Collective::allreduce, 0, tree, OperatorKind::ordered)) << name;
-    EXPECT_FALSE(same_on_all_ranks(*spec.row, &spec)) << name;
+    EXPECT_FALSE(same_on_all_ranks(*spec.algorithm, &spec)) << name;
   }
   EXPECT_TRUE(same_on_all_ranks(*find("two_level"), nullptr));
 }

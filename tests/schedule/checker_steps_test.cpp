@@ -10,9 +10,9 @@ namespace {
 // What is wrong with other steps.
 std::string report_of(Steps (*steps)(Context), Context context = reduce_of_four,
                       KeepsRankOrder order = KeepsRankOrder::always) {
-  Row row = row_of(steps);
-  row.keeps_rank_order = order;
-  return check(row, context).value_or("nothing");
+  Algorithm algorithm = algorithm_of(steps);
+  algorithm.keeps_rank_order = order;
+  return check(algorithm, context).value_or("nothing");
 }
 
 TEST(Checker, ReportsSlotsThatAreNeverRead) {
@@ -126,16 +126,17 @@ Steps uneven_values(Context c) {
 }
 
 TEST(Checker, ReportsValuesAndPartialsThatAreNotWhereFormulasSay) {
-  Row row = row_of(uneven_values);
-  row.messages = [](Context) { return Count{4}; };
-  row.partial_messages = [](Context) { return Count{2}; };
+  Algorithm algorithm = algorithm_of(uneven_values);
+  algorithm.messages = [](Context) { return Count{4}; };
+  algorithm.partial_messages = [](Context) { return Count{2}; };
   const Context context{.rank_count = 2, .collective = Collective::reduce, .segments = 2};
-  EXPECT_REPORTS(check(row, context).value_or(""), "results of a segment: 2, but the formula gives 1");
+  EXPECT_REPORTS(check(algorithm, context).value_or(""), "results of a segment: 2, but the formula gives 1");
 
-  row = *find("ring");
-  EXPECT_EQ(check(row, {.rank_count = 4, .segments = 4}).value_or(""), "");
-  row.partial_messages = [](Context) { return Count{11}; };
-  EXPECT_REPORTS(check(row, {.rank_count = 4, .segments = 4}).value_or(""), "partials: 12, but the formula gives 11");
+  algorithm = *find("ring");
+  EXPECT_EQ(check(algorithm, {.rank_count = 4, .segments = 4}).value_or(""), "");
+  algorithm.partial_messages = [](Context) { return Count{11}; };
+  EXPECT_REPORTS(check(algorithm, {.rank_count = 4, .segments = 4}).value_or(""),
+                 "partials: 12, but the formula gives 11");
 }
 
 }  // namespace

@@ -48,23 +48,23 @@ TEST(Checker, NamesTheCase) {
 }
 
 TEST(Checker, ReportsWrongFormulas) {
-  Row row = row_of(star<Fault::none>);
-  row.messages = star_messages;
-  row.rounds = star_messages;
-  EXPECT_EQ(check(row, reduce_of_four).value_or(""), "");
-  row.messages = [](Context) { return Count{4}; };
-  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "messages: 3, but the formula gives 4");
-  row.messages = nullptr;
-  row.rounds = [](Context) { return Count{2}; };
-  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "rounds: 3, but the formula gives 2");
+  Algorithm algorithm = algorithm_of(star<Fault::none>);
+  algorithm.messages = star_messages;
+  algorithm.rounds = star_messages;
+  EXPECT_EQ(check(algorithm, reduce_of_four).value_or(""), "");
+  algorithm.messages = [](Context) { return Count{4}; };
+  EXPECT_REPORTS(check(algorithm, reduce_of_four).value_or(""), "messages: 3, but the formula gives 4");
+  algorithm.messages = nullptr;
+  algorithm.rounds = [](Context) { return Count{2}; };
+  EXPECT_REPORTS(check(algorithm, reduce_of_four).value_or(""), "rounds: 3, but the formula gives 2");
 }
 
 TEST(Checker, ReportsWrongFormulasOfWhatMessagesCarry) {
-  Row row = *find("linear");
+  Algorithm algorithm = *find("linear");
   const Context context{.rank_count = 4, .segments = 2};
-  EXPECT_EQ(check(row, context).value_or(""), "");
-  row.partial_messages = [](Context) { return Count{8}; };
-  EXPECT_REPORTS(check(row, context).value_or(""), "partial results of a segment: 3, but the formula gives 4");
+  EXPECT_EQ(check(algorithm, context).value_or(""), "");
+  algorithm.partial_messages = [](Context) { return Count{8}; };
+  EXPECT_REPORTS(check(algorithm, context).value_or(""), "partial results of a segment: 3, but the formula gives 4");
 }
 
 // Rank 1 sends its partial and has the value sent back; in segment 1 it sends its partial once more instead.
@@ -88,38 +88,38 @@ Steps uneven_segments(Context c) {
 }
 
 TEST(Checker, ReportsSegmentsThatCarryDifferentThings) {
-  Row row = row_of(uneven_segments);
+  Algorithm algorithm = algorithm_of(uneven_segments);
   const Context context{.rank_count = 2, .collective = Collective::reduce, .segments = 2};
-  EXPECT_EQ(check(row, context).value_or(""), "");
-  row.messages = [](Context) { return Count{4}; };
-  row.partial_messages = [](Context) { return Count{2}; };
-  EXPECT_REPORTS(check(row, context).value_or(""), "partial results of a segment: 2, but the formula gives 1");
-  row.partial_messages = [](Context) { return Count{4}; };
-  EXPECT_REPORTS(check(row, context).value_or(""), "partial results of a segment: 1, but the formula gives 2");
+  EXPECT_EQ(check(algorithm, context).value_or(""), "");
+  algorithm.messages = [](Context) { return Count{4}; };
+  algorithm.partial_messages = [](Context) { return Count{2}; };
+  EXPECT_REPORTS(check(algorithm, context).value_or(""), "partial results of a segment: 2, but the formula gives 1");
+  algorithm.partial_messages = [](Context) { return Count{4}; };
+  EXPECT_REPORTS(check(algorithm, context).value_or(""), "partial results of a segment: 1, but the formula gives 2");
 }
 
 // Everybody who has several ports sends and receives as many messages in a round.
 TEST(Checker, CountsRoundsOfSeveralPorts) {
-  Row row = row_of(star<Fault::none>);
-  row.ports = [](Context) { return 3u; };
-  row.rounds = [](Context c) { return (static_cast<Count>(c.rank_count) - 1 + 2) / 3; };
+  Algorithm algorithm = algorithm_of(star<Fault::none>);
+  algorithm.ports = [](Context) { return 3u; };
+  algorithm.rounds = [](Context c) { return (static_cast<Count>(c.rank_count) - 1 + 2) / 3; };
   for (Rank rank_count = 1; rank_count <= 20; ++rank_count) {
-    EXPECT_EQ(check(row, {.rank_count = rank_count, .collective = Collective::reduce}).value_or(""), "");
+    EXPECT_EQ(check(algorithm, {.rank_count = rank_count, .collective = Collective::reduce}).value_or(""), "");
   }
-  row.ports = [](Context) { return 2u; };
-  EXPECT_REPORTS(check(row, {.rank_count = 7, .collective = Collective::reduce}).value_or(""),
+  algorithm.ports = [](Context) { return 2u; };
+  EXPECT_REPORTS(check(algorithm, {.rank_count = 7, .collective = Collective::reduce}).value_or(""),
                  "rounds: 3, but the formula gives 2");
 }
 
 TEST(Checker, ReportsAValueWhereNoneIsDue) {
-  const Row row = row_of([](Context c) {
+  const Algorithm algorithm = algorithm_of([](Context c) {
     c.collective = Collective::allreduce;  // brings all ranks the value although only the root asked
     return find("flat")->steps(c);
   });
-  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "rank 1 has value(0, segment 0), which is not its own");
+  EXPECT_REPORTS(check(algorithm, reduce_of_four).value_or(""), "rank 1 has value(0, segment 0), which is not its own");
 }
 
-// Right as the row makes its steps, and wrong where one of a rank is changed or left out.
+// Right as the algorithm makes its steps, and wrong where one of a rank is changed or left out.
 template <class Change>
 std::string report_of_changed(std::string_view name, Context context, Rank rank, Change change) {
   static Steps (*steps)(Context) = nullptr;
@@ -128,13 +128,13 @@ std::string report_of_changed(std::string_view name, Context context, Rank rank,
   steps = find(name)->steps;
   of = rank;
   changed = change;
-  const Row row = row_of([](Context c) -> Steps {
+  const Algorithm algorithm = algorithm_of([](Context c) -> Steps {
     for (Steps all = steps(c); const Step* step = all.next();) {
       Step own = *step;
       if (c.rank != of || changed(own)) co_yield own;
     }
   });
-  return check(row, context).value_or("");
+  return check(algorithm, context).value_or("");
 }
 
 TEST(Checker, ReportsSharesThatAreNotTheRanksOwn) {
@@ -169,10 +169,10 @@ TEST(Checker, ReportsSharesThatAreNotTheRanksOwn) {
 }
 
 TEST(Checker, ReportsARowThatClaimsRankOrderWrongly) {
-  Row row = *find("binomial");
-  row.keeps_rank_order = KeepsRankOrder::always;
-  EXPECT_EQ(check(row, {.rank_count = 4, .root = 0, .collective = Collective::reduce}).value_or(""), "");
-  EXPECT_REPORTS(check(row, {.rank_count = 4, .root = 1, .collective = Collective::reduce}).value_or(""),
+  Algorithm algorithm = *find("binomial");
+  algorithm.keeps_rank_order = KeepsRankOrder::always;
+  EXPECT_EQ(check(algorithm, {.rank_count = 4, .root = 0, .collective = Collective::reduce}).value_or(""), "");
+  EXPECT_REPORTS(check(algorithm, {.rank_count = 4, .root = 1, .collective = Collective::reduce}).value_or(""),
                  "not in rank order");
 }
 
@@ -191,8 +191,8 @@ Steps swap_partials(Context c) {
 }
 
 TEST(Checker, ReportsDeadlockUnderSynchronousSends) {
-  EXPECT_EQ(check(row_of(swap_partials<false>), {.rank_count = 2}).value_or(""), "");
-  EXPECT_REPORTS(check(row_of(swap_partials<true>), {.rank_count = 2}).value_or(""),
+  EXPECT_EQ(check(algorithm_of(swap_partials<false>), {.rank_count = 2}).value_or(""), "");
+  EXPECT_REPORTS(check(algorithm_of(swap_partials<true>), {.rank_count = 2}).value_or(""),
                  "deadlock: these ranks wait forever: rank 0 before step 3 (lift), rank 1 before step 3 (lift)");
 }
 
@@ -218,7 +218,7 @@ Steps early_receive(Context c) {
 }
 
 TEST(Checker, TellsAnUnservableOrderOfReceivesFromADeadlock) {
-  EXPECT_REPORTS(check(row_of(early_receive), {.rank_count = 3, .collective = Collective::reduce}).value_or(""),
+  EXPECT_REPORTS(check(algorithm_of(early_receive), {.rank_count = 3, .collective = Collective::reduce}).value_or(""),
                  "the rounds cannot be counted");
 }
 
@@ -244,11 +244,11 @@ Steps everyone(Context c) {
 }
 
 TEST(Checker, ReportsRanksThatMergeAlongDifferentTrees) {
-  EXPECT_EQ(check(row_of(everyone<false>), {.rank_count = 3}).value_or(""), "");
-  Row row = row_of(everyone<true>);
-  EXPECT_REPORTS(check(row, {.rank_count = 3}).value_or(""), "rank 2 has a result merged along a different tree");
-  row.same_on_all_ranks = SameOnAllRanks::no;
-  EXPECT_EQ(check(row, {.rank_count = 3}).value_or(""), "");
+  EXPECT_EQ(check(algorithm_of(everyone<false>), {.rank_count = 3}).value_or(""), "");
+  Algorithm algorithm = algorithm_of(everyone<true>);
+  EXPECT_REPORTS(check(algorithm, {.rank_count = 3}).value_or(""), "rank 2 has a result merged along a different tree");
+  algorithm.same_on_all_ranks = SameOnAllRanks::no;
+  EXPECT_EQ(check(algorithm, {.rank_count = 3}).value_or(""), "");
 }
 
 // Two segments go to rank 0 in one message; wrong in one way at a time.
@@ -276,7 +276,7 @@ Steps packed(Context c) {
 
 template <Packing how>
 std::string packing_report() {
-  return check(row_of(packed<how>),
+  return check(algorithm_of(packed<how>),
                {.rank_count = how == Packing::several_peers ? 3 : 2, .collective = Collective::reduce, .segments = 2})
       .value_or("nothing");
 }
@@ -301,7 +301,7 @@ Steps native_without_last(Context c) {
 }
 
 TEST(Checker, ReportsARankThatLeavesAnAdditionOut) {
-  EXPECT_REPORTS(check(row_of(native_without_last), {.rank_count = 3}).value_or(""),
+  EXPECT_REPORTS(check(algorithm_of(native_without_last), {.rank_count = 3}).value_or(""),
                  "takes part in 0 additions of words");
 }
 

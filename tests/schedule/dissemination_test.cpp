@@ -27,7 +27,8 @@ void PrintTo(const Cost& cost, std::ostream* out) {
 
 Cost cost(Rank ranks, const Spec& spec) {
   const Context context{.rank_count = ranks, .spec = &spec};
-  return {spec.row->messages(context), spec.row->rounds(context), spec.row->partial_messages(context)};
+  return {spec.algorithm->messages(context), spec.algorithm->rounds(context),
+          spec.algorithm->partial_messages(context)};
 }
 Cost cost(Rank ranks, int n) { return cost(ranks, dissemination(n)); }
 
@@ -51,7 +52,8 @@ TEST(Dissemination, TakesTheSmallestAdaptableNumberOfPorts) {
     const Spec chosen = parse("dissemination:strict=1");
     EXPECT_EQ(refusal(chosen, ranks).value_or(""), "");
     EXPECT_EQ(cost(ranks, chosen), cost(ranks, n)) << ranks;
-    EXPECT_EQ(chosen.row->port_count({.rank_count = ranks, .spec = &chosen}), static_cast<std::uint32_t>(n)) << ranks;
+    EXPECT_EQ(chosen.algorithm->port_count({.rank_count = ranks, .spec = &chosen}), static_cast<std::uint32_t>(n))
+        << ranks;
   }
 }
 
@@ -60,7 +62,7 @@ std::vector<std::string> received(Rank ranks, int n) {
   const Spec spec = dissemination(n);
   std::vector<std::string> messages;
   bool is_new = true;
-  Steps steps = spec.row->steps({.rank_count = ranks, .spec = &spec});
+  Steps steps = spec.algorithm->steps({.rank_count = ranks, .spec = &spec});
   while (const Step* step = steps.next()) {
     if (step->kind != StepKind::receive) continue;
     if (is_new) messages.push_back(std::to_string(step->peer) + ":");
@@ -162,7 +164,7 @@ class ProvesEveryDissemination : public testing::TestWithParam<int> {};
 TEST_P(ProvesEveryDissemination, ToRanks512) {
   const Spec spec = dissemination(GetParam());
   for (const Rank ranks : rank_counts_to_512(GetParam()))
-    EXPECT_EQ(check(*spec.row, {.rank_count = ranks, .spec = &spec}).value_or(""), "") << ranks << " ranks";
+    EXPECT_EQ(check(*spec.algorithm, {.rank_count = ranks, .spec = &spec}).value_or(""), "") << ranks << " ranks";
 }
 
 INSTANTIATE_TEST_SUITE_P(Ports, ProvesEveryDissemination, testing::Range(1, 9));
@@ -171,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(Ports, ProvesEveryDissemination, testing::Range(1, 9));
 TEST(Dissemination, ProvedWhereSlotsAreMost) {
   for (const auto& [ranks, n] : {std::pair{1030, 32}, {1090, 32}, {1500, 31}, {2000, 1}, {1900, 2}}) {
     const Spec spec = dissemination(n);
-    EXPECT_EQ(check(*spec.row, {.rank_count = ranks, .segments = 2, .spec = &spec}).value_or(""), "");
+    EXPECT_EQ(check(*spec.algorithm, {.rank_count = ranks, .segments = 2, .spec = &spec}).value_or(""), "");
   }
 }
 

@@ -19,7 +19,7 @@ namespace {
 const std::vector<std::string> shapes = {"binary", "binomial", "chain",    "flat",
                                          "kary",   "kary:k=2", "kary:k=3", "kary:k=64"};
 
-Spec spec_of(const std::string& row, const std::string& shape) { return parse(row + ":tree=" + shape); }
+Spec spec_of(const std::string& name, const std::string& shape) { return parse(name + ":tree=" + shape); }
 
 // Parents, by rank behind the root, of a tree in which each top deals the ranks behind it to its children.
 void deal(const RankTree& tree, Subtree of, std::map<Rank, Rank>& parents) {
@@ -135,7 +135,7 @@ void PrintTo(const Cost& cost, std::ostream* out) {
 
 Cost cost(const Spec& spec, Context context) {
   context.spec = &spec;
-  return {spec.row->messages(context), spec.row->rounds(context)};
+  return {spec.algorithm->messages(context), spec.algorithm->rounds(context)};
 }
 Cost cost(const std::string& text, Context context) { return cost(parse(text), context); }
 
@@ -147,9 +147,9 @@ constexpr Context reduce(Rank ranks, Rank root = 0) {
 TEST(Notify, IsProvedOverEveryTree) {
   for (const std::string name : {"single_notify", "multi_notify"}) {
     for (const std::string_view parameters : {"tree=chain", "tree=flat", "tree=kary", "tree=kary:k=7"}) {
-      Row row = *find(name);
-      row.examples = std::span(&parameters, 1);
-      const Row* const only = &row;
+      Algorithm algorithm = *find(name);
+      algorithm.examples = std::span(&parameters, 1);
+      const Algorithm* const only = &algorithm;
       const SweepResult sweep = check_all(1, 17, {std::span(&only, 1), {}});
       EXPECT_GT(sweep.passed, 1000u);
       EXPECT_EQ(sweep.failures, std::vector<std::string>{});
@@ -157,11 +157,11 @@ TEST(Notify, IsProvedOverEveryTree) {
     const Spec flat = spec_of(name, "flat");  // slots are filled again
     for (const Rank ranks : {65, 66, 130, 200})
       for (const Collective collective : {Collective::reduce, Collective::allreduce})
-        EXPECT_EQ(check(*flat.row, {.rank_count = ranks,
-                                    .root = collective == Collective::reduce ? 7 : 0,
-                                    .collective = collective,
-                                    .segments = 2,
-                                    .spec = &flat})
+        EXPECT_EQ(check(*flat.algorithm, {.rank_count = ranks,
+                                          .root = collective == Collective::reduce ? 7 : 0,
+                                          .collective = collective,
+                                          .segments = 2,
+                                          .spec = &flat})
                       .value_or(""),
                   "");
   }
@@ -178,7 +178,7 @@ TEST(Notify, IsProvedOverListedTrees) {
       for (const auto& [collective, root] : {std::pair{Collective::reduce, ranks / 2}, {Collective::allreduce, 0}}) {
         const Context context{
             .rank_count = ranks, .root = root, .collective = collective, .segments = 2, .spec = &spec};
-        EXPECT_EQ(check(*spec.row, context).value_or(""), "") << text_of(spec);
+        EXPECT_EQ(check(*spec.algorithm, context).value_or(""), "") << text_of(spec);
         ++proved;
       }
     }
@@ -222,11 +222,11 @@ TEST(Notify, CostsByHand) {
 TEST(Notify, CostsWhatRowsWithTheirOwnTreesCost) {
   for (const Rank ranks : {1, 2, 3, 7, 64, 100, 1000, 1 << 20}) {
     const Context all{.rank_count = ranks};
-    for (const std::string row : {"single_notify", "multi_notify"}) {
-      EXPECT_EQ(cost(row + ":tree=binomial", reduce(ranks)), cost("binomial", reduce(ranks)));
-      EXPECT_EQ(cost(row + ":tree=flat", all), cost("flat", all));
-      EXPECT_EQ(cost(row + ":tree=chain", all), cost("linear", all));
-      EXPECT_EQ(cost(row, all), cost(row + ":tree=kary:k=2", all));
+    for (const std::string name : {"single_notify", "multi_notify"}) {
+      EXPECT_EQ(cost(name + ":tree=binomial", reduce(ranks)), cost("binomial", reduce(ranks)));
+      EXPECT_EQ(cost(name + ":tree=flat", all), cost("flat", all));
+      EXPECT_EQ(cost(name + ":tree=chain", all), cost("linear", all));
+      EXPECT_EQ(cost(name, all), cost(name + ":tree=kary:k=2", all));
     }
   }
 }
@@ -286,7 +286,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> waves(const std::string& te
   const Spec spec = parse(text);
   context.spec = &spec;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
-  const Program program(spec.row->steps(context), context.segments);
+  const Program program(spec.algorithm->steps(context), context.segments);
   for (const Program::Wave& wave : program.waves()) found.emplace_back(wave.first, wave.count);
   return found;
 }
@@ -308,17 +308,17 @@ Steps changed(Context c) {
   const Spec spec = spec_of("multi_notify", "flat");
   c.spec = &spec;
   std::vector<Step> steps;
-  for (Steps all = spec.row->steps(c); const Step* step = all.next();) steps.push_back(*step);
+  for (Steps all = spec.algorithm->steps(c); const Step* step = all.next();) steps.push_back(*step);
   if (c.rank == 0) (*change)(steps);
   for (const Step& step : steps) co_yield step;
 }
 
 std::string report_of(Change own, bool says_so = true, Context context = reduce_of_four) {
   change = &own;
-  Row row = row_of(changed);
-  row.keeps_rank_order = KeepsRankOrder::never;
-  row.merges_on_arrival = says_so;
-  return check(row, context).value_or("nothing");
+  Algorithm algorithm = algorithm_of(changed);
+  algorithm.keeps_rank_order = KeepsRankOrder::never;
+  algorithm.merges_on_arrival = says_so;
+  return check(algorithm, context).value_or("nothing");
 }
 
 // Three receives, the lift, three merges, the finish.
@@ -327,7 +327,7 @@ constexpr std::size_t first_merge = 4;
 TEST(Waves, AreTakenAsTheyAre) {
   EXPECT_EQ(report_of([](auto&) {}), "nothing");
   EXPECT_REPORTS(report_of([](auto&) {}, false),
-                 "merges in the order of arrival, which the schedule's registry row does not declare");
+                 "merges in the order of arrival, which the schedule's entry in the registry does not declare");
 }
 
 TEST(Waves, ReportMessagesMergedTwiceOrNever) {

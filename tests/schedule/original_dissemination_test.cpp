@@ -25,7 +25,8 @@ void PrintTo(const Cost& cost, std::ostream* out) {
 
 Cost cost(Rank ranks, const Spec& spec, std::uint32_t segments = 1) {
   const Context context{.rank_count = ranks, .segments = segments, .spec = &spec};
-  return {spec.row->messages(context), spec.row->rounds(context), spec.row->partial_messages(context)};
+  return {spec.algorithm->messages(context), spec.algorithm->rounds(context),
+          spec.algorithm->partial_messages(context)};
 }
 
 TEST(OriginalDissemination, CostByHand) {
@@ -52,7 +53,7 @@ TEST(OriginalDissemination, SendsItsWholeSumAsTheSourceSays) {
     for (int n = 1; n <= 8; ++n) {
       const Spec spec = original(n);
       std::vector<Rank> found;
-      Steps steps = spec.row->steps({.rank_count = ranks, .spec = &spec});
+      Steps steps = spec.algorithm->steps({.rank_count = ranks, .spec = &spec});
       while (const Step* step = steps.next()) {
         if (step->kind == StepKind::send) found.push_back(step->peer);
         EXPECT_FALSE(step->more) << "every message is one partial";
@@ -82,13 +83,13 @@ class ProvesEveryOriginal : public testing::TestWithParam<int> {};
 TEST_P(ProvesEveryOriginal, ToRanks512) {
   const Spec spec = original(GetParam());
   for (const Rank ranks : rank_counts_to_512(GetParam()))
-    EXPECT_EQ(check(*spec.row, {.rank_count = ranks, .spec = &spec}).value_or(""), "") << ranks << " ranks";
+    EXPECT_EQ(check(*spec.algorithm, {.rank_count = ranks, .spec = &spec}).value_or(""), "") << ranks << " ranks";
 }
 
 /// Without its mark it is refused, but where nothing counts twice.
 TEST_P(ProvesEveryOriginal, OnlyWithItsMark) {
   const Spec spec = original(GetParam());
-  Row unmarked = *spec.row;
+  Algorithm unmarked = *spec.algorithm;
   unmarked.counts = Counts::once;
   const Rank base = static_cast<Rank>(GetParam()) + 1;
   for (Rank ranks = 1; ranks <= 100; ++ranks) {
@@ -109,17 +110,17 @@ TEST(OriginalDissemination, ProvedWithTheMostPortsAndBetweenGroups) {
                                     {1500, "original_dissemination"},
                                     {100, "two_level:size=7:outer=[original_dissemination:n=3]"}}) {
     const Spec spec = parse(name);
-    EXPECT_EQ(check(*spec.row, {.rank_count = ranks, .segments = 2, .spec = &spec}).value_or(""), "");
-    EXPECT_EQ(counts_of(*spec.row, &spec), Counts::at_least_once);
+    EXPECT_EQ(check(*spec.algorithm, {.rank_count = ranks, .segments = 2, .spec = &spec}).value_or(""), "");
+    EXPECT_EQ(counts_of(*spec.algorithm, &spec), Counts::at_least_once);
   }
   const Spec adapted = parse("two_level:outer=[dissemination]");
-  EXPECT_EQ(counts_of(*adapted.row, &adapted), Counts::once);
+  EXPECT_EQ(counts_of(*adapted.algorithm, &adapted), Counts::once);
 }
 
 /// The mark lets rows count twice, not be left out.
 TEST(OriginalDissemination, IsRefusedWhereARankIsMissing) {
-  Row row = *find("original_dissemination");
-  row.steps = [](Context c) -> Steps {
+  Algorithm algorithm = *find("original_dissemination");
+  algorithm.steps = [](Context c) -> Steps {
     for (Steps all = find("original_dissemination")->steps(c); const Step* step = all.next();) {
       Step each = *step;
       if (each.kind == StepKind::merge && each.covers.ranks.count == c.rank_count) {
@@ -131,7 +132,7 @@ TEST(OriginalDissemination, IsRefusedWhereARankIsMissing) {
       co_yield each;
     }
   };
-  EXPECT_REPORTS(check(row, {.rank_count = 5}).value_or(""), "finishes 4 ranks from 1 only");
+  EXPECT_REPORTS(check(algorithm, {.rank_count = 5}).value_or(""), "finishes 4 ranks from 1 only");
 }
 
 TEST(OriginalDissemination, ServesIdempotentOperatorsByPlainOnly) {

@@ -51,10 +51,10 @@ Count by_the_text(const std::vector<Count>& counts, Rank root, Count buffer_size
   return messages;
 }
 
-Count sends_of(const Row& row, Context c) {
+Count sends_of(const Algorithm& algorithm, Context c) {
   Count sends = 0;
   for (c.rank = 0; c.rank < c.rank_count; ++c.rank) {
-    Steps steps = row.steps(c);
+    Steps steps = algorithm.steps(c);
     while (const Step* step = steps.next()) sends += step->kind == StepKind::send ? 1 : 0;
   }
   return sends;
@@ -80,12 +80,12 @@ void expect_messages(const std::vector<Count>& counts, Rank root) {
                     .layout = &layout,
                     .spec = &spec};
     const Count wanted = by_the_text(counts, root, buffer, held);
-    ASSERT_EQ(sends_of(*spec.row, context), wanted) << text_of(spec) << ", counts " << text_of(counts);
-    ASSERT_EQ(spec.row->messages(context), wanted) << text_of(spec) << ", counts " << text_of(counts);
+    ASSERT_EQ(sends_of(*spec.algorithm, context), wanted) << text_of(spec) << ", counts " << text_of(counts);
+    ASSERT_EQ(spec.algorithm->messages(context), wanted) << text_of(spec) << ", counts " << text_of(counts);
     context.collective = Collective::allreduce;
     const Count of_allreduce = by_the_text(counts, 0, buffer, held) + counts.size() - 1;
-    ASSERT_EQ(sends_of(*spec.row, context), of_allreduce) << text_of(spec) << ", counts " << text_of(counts);
-    ASSERT_EQ(spec.row->messages(context), of_allreduce) << text_of(spec) << ", counts " << text_of(counts);
+    ASSERT_EQ(sends_of(*spec.algorithm, context), of_allreduce) << text_of(spec) << ", counts " << text_of(counts);
+    ASSERT_EQ(spec.algorithm->messages(context), of_allreduce) << text_of(spec) << ", counts " << text_of(counts);
   }
 }
 
@@ -127,8 +127,8 @@ TEST(Owner, SendsThePublishedNumberOfMessages) {
     const Layout layout = Layout::contiguous(order::counts(rule, 504850, 256));
     const Spec spec = parse(schedule);
     const Context context{.rank_count = 256, .collective = Collective::reduce, .layout = &layout, .spec = &spec};
-    EXPECT_EQ(check(*spec.row, context).value_or(""), "");
-    return spec.row->messages(context);
+    EXPECT_EQ(check(*spec.algorithm, context).value_or(""), "");
+    return spec.algorithm->messages(context);
   };
   EXPECT_EQ(messages(Distribution::lower, "owner"), 1640u);
   EXPECT_EQ(messages(Distribution::upper, "owner"), 1401u);
@@ -151,7 +151,7 @@ TEST(Owner, IsProvedOnAnyLayoutInRankOrder) {
                           .segments = 1 + static_cast<std::uint32_t>(random() % 3),
                           .layout = &layout,
                           .spec = &spec};
-    ASSERT_EQ(check(*spec.row, context).value_or(""), "") << "round " << round;
+    ASSERT_EQ(check(*spec.algorithm, context).value_or(""), "") << "round " << round;
   }
 }
 
@@ -172,9 +172,9 @@ Steps changed(Context c) {
 template <bool (*change)(Rank, int, Step&)>
 std::string report() {
   static const Layout layout = Layout::contiguous(std::vector<Count>{5, 4, 6});
-  Row row = *find("owner");
-  row.steps = changed<change>;
-  return check(row, {.rank_count = 3, .collective = Collective::reduce, .layout = &layout}).value_or("nothing");
+  Algorithm algorithm = *find("owner");
+  algorithm.steps = changed<change>;
+  return check(algorithm, {.rank_count = 3, .collective = Collective::reduce, .layout = &layout}).value_or("nothing");
 }
 
 #define EXPECT_REPORTS(report, part) EXPECT_NE((report).find(part), std::string::npos) << (report)
@@ -240,14 +240,14 @@ TEST(Owner, BrokenOnPurposeIsFoundOut) {
 
 TEST(Owner, WithAnotherBufferThanTheFormulaIsFoundOut) {
   const Layout layout = Layout::contiguous(std::vector<Count>{3, 3});
-  Row row = *find("owner");
-  row.steps = [](Context c) {
+  Algorithm algorithm = *find("owner");
+  algorithm.steps = [](Context c) {
     static const Spec buffered = parse("owner:buffer=4");
     c.spec = &buffered;
     return find("owner")->steps(c);
   };
   EXPECT_EQ(
-      check(row, {.rank_count = 2, .collective = Collective::reduce, .layout = &layout}).value_or(""),
+      check(algorithm, {.rank_count = 2, .collective = Collective::reduce, .layout = &layout}).value_or(""),
       "owner reduce ranks=2 root=0 segments=1 starts=0,3,6: messages: 1, but the formula gives 2");  // [S0] figure 3.3
 }
 

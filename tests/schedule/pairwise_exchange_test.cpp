@@ -54,23 +54,23 @@ TEST(PairwiseExchange, IsRecursiveDoublingForPowersOfTwo) {
 
 /// Once each, and along one tree on all ranks: hence the same bits of plain sums.
 TEST(PairwiseExchange, ProvesEveryRankCountTo512AtTheCostOfRecursiveDoubling) {
-  const Row& row = *find("pairwise_exchange");
-  const Row& doubling = *find("recursive_doubling");
-  EXPECT_EQ(row.same_on_all_ranks, SameOnAllRanks::yes);
+  const Algorithm& algorithm = *find("pairwise_exchange");
+  const Algorithm& doubling = *find("recursive_doubling");
+  EXPECT_EQ(algorithm.same_on_all_ranks, SameOnAllRanks::yes);
   for (Rank ranks = 1; ranks <= 512; ++ranks) {
     const Context context{.rank_count = ranks};
-    EXPECT_EQ(check(row, context).value_or(""), "") << ranks << " ranks";
-    EXPECT_EQ(row.messages(context), doubling.messages(context));
-    EXPECT_EQ(row.rounds(context), doubling.rounds(context));
+    EXPECT_EQ(check(algorithm, context).value_or(""), "") << ranks << " ranks";
+    EXPECT_EQ(algorithm.messages(context), doubling.messages(context));
+    EXPECT_EQ(algorithm.rounds(context), doubling.rounds(context));
   }
 }
 
 TEST(PairwiseExchange, ServesPlainWhereOperatorsCommute) {
   const Merging plain{.method = "plain", .is_associative = false};
-  const Row& row = *find("pairwise_exchange");
-  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, plain, OperatorKind::commutative));
-  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, plain, OperatorKind::ordered));
-  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, {.method = "tree"}, OperatorKind::ordered));
+  const Algorithm& algorithm = *find("pairwise_exchange");
+  EXPECT_FALSE(refusal(algorithm, Collective::allreduce, 0, plain, OperatorKind::commutative));
+  EXPECT_TRUE(refusal(algorithm, Collective::allreduce, 0, plain, OperatorKind::ordered));
+  EXPECT_FALSE(refusal(algorithm, Collective::allreduce, 0, {.method = "tree"}, OperatorKind::ordered));
 }
 
 TEST(PairwiseExchange, CoversTheRowsOfBothRuns) {
@@ -97,8 +97,8 @@ std::string fault_of(Rank rank, StepKind kind, Rank nth, void (*change)(Step&)) 
   };
   static Wrong wrong;
   wrong = {rank, nth, kind, change};
-  Row row = *find("pairwise_exchange");
-  row.steps = [](Context c) -> Steps {
+  Algorithm algorithm = *find("pairwise_exchange");
+  algorithm.steps = [](Context c) -> Steps {
     Rank met = 0;
     for (Steps all = find("pairwise_exchange")->steps(c); const Step* step = all.next();) {
       Step own = *step;
@@ -106,7 +106,7 @@ std::string fault_of(Rank rank, StepKind kind, Rank nth, void (*change)(Step&)) 
       co_yield own;
     }
   };
-  return check(row, {.rank_count = 6}).value_or("");
+  return check(algorithm, {.rank_count = 6}).value_or("");
 }
 
 TEST(PairwiseExchange, FaultsInOneRanksStepsAreFound) {
@@ -126,10 +126,11 @@ TEST(PairwiseExchange, FaultsInOneRanksStepsAreFound) {
 }
 
 TEST(PairwiseExchange, TwoRunsAreNoRankOrder) {
-  Row row = *find("pairwise_exchange");
-  row.keeps_rank_order = KeepsRankOrder::always;
-  EXPECT_EQ(check(row, {.rank_count = 8}).value_or(""), "");
-  EXPECT_NE(check(row, {.rank_count = 6}).value_or("").find("merges ranks that are not adjacent"), std::string::npos);
+  Algorithm algorithm = *find("pairwise_exchange");
+  algorithm.keeps_rank_order = KeepsRankOrder::always;
+  EXPECT_EQ(check(algorithm, {.rank_count = 8}).value_or(""), "");
+  EXPECT_NE(check(algorithm, {.rank_count = 6}).value_or("").find("merges ranks that are not adjacent"),
+            std::string::npos);
 }
 
 // The first adaption of the butterfly for p ranks, p no power of two: processes p, p + 1, ... up to the next power are
@@ -181,11 +182,11 @@ Steps butterfly(Context c) {
 }
 
 TEST(ButterflyWithVirtualProcesses, CountsRanksTwiceUnlessTheyAreAPowerOfTwo) {
-  Row row = *find("pairwise_exchange");
-  row.steps = butterfly;
-  row.messages = row.rounds = row.partial_messages = nullptr;
+  Algorithm algorithm = *find("pairwise_exchange");
+  algorithm.steps = butterfly;
+  algorithm.messages = algorithm.rounds = algorithm.partial_messages = nullptr;
   for (Rank ranks = 1; ranks <= 64; ++ranks) {
-    const std::string found = check(row, {.rank_count = ranks}).value_or("");
+    const std::string found = check(algorithm, {.rank_count = ranks}).value_or("");
     const bool is_power = (ranks & (ranks - 1)) == 0;
     EXPECT_EQ(found.find("merges overlapping") != std::string::npos, !is_power) << found;
     EXPECT_EQ(found.empty(), is_power) << found;

@@ -49,18 +49,18 @@ INSTANTIATE_TEST_SUITE_P(RankCounts, ProvesEverySchedule, testing::ValuesIn(rank
   return std::to_string(test.param.first) + "To" + std::to_string(test.param.last);
 });
 
-/// Where there is one row. It is looked at in the expression in which this stands.
-Rows only(const Row* const& row) { return {std::span(&row, 1), {}}; }
+/// Where there is one algorithm. It is looked at in the expression in which this stands.
+Algorithms only(const Algorithm* const& algorithm) { return {std::span(&algorithm, 1), {}}; }
 
 // A sweep that finds nothing because it looks at nothing would pass, too.
 TEST(Proofs, FindWhatIsWrongAtOneRankCountOnly) {
-  Row row = *find("linear");
-  row.steps = [](Context c) -> Steps {
+  Algorithm algorithm = *find("linear");
+  algorithm.steps = [](Context c) -> Steps {
     for (Steps all = find("linear")->steps(c); const Step* step = all.next();)
       if (c.rank_count != 5 || c.rank != 3 || step->kind != StepKind::lift) co_yield *step;
   };
-  EXPECT_EQ(check_all(1, 4, only(&row)).failures.size(), 0u);
-  const SweepResult sweep = check_all(3, 7, only(&row));
+  EXPECT_EQ(check_all(1, 4, only(&algorithm)).failures.size(), 0u);
+  const SweepResult sweep = check_all(3, 7, only(&algorithm));
   EXPECT_EQ(sweep.failures.size() + sweep.passed, check_all(3, 7, only(find("linear"))).passed);
   EXPECT_EQ(sweep.failures.size(), check_all(5, 5, only(find("linear"))).passed);
 }
@@ -70,10 +70,10 @@ TEST(Proofs, AnyNumberOfOpenReceives) {
     for (const Rank open : {1, 4, 5, 31, 63}) {
       const std::string parameter = "open=" + std::to_string(open);
       const std::string_view example = parameter;
-      Row row = *find(name);
-      row.examples = std::span(&example, 1);
-      EXPECT_EQ(joined(check_all(1, 16, only(&row)).failures), "");
-      EXPECT_EQ(joined(check_all(open, open + 3, only(&row)).failures), "");
+      Algorithm algorithm = *find(name);
+      algorithm.examples = std::span(&example, 1);
+      EXPECT_EQ(joined(check_all(1, 16, only(&algorithm)).failures), "");
+      EXPECT_EQ(joined(check_all(open, open + 3, only(&algorithm)).failures), "");
     }
   }
 }
@@ -103,9 +103,9 @@ Context random_context(std::mt19937_64& random, const Spec& spec, Collective col
       .rank_count = static_cast<Rank>(1 + random() % 24), .root = 0, .collective = collective, .spec = &spec};
   std::vector<Rank> labels(static_cast<std::size_t>(context.rank_count));
   for (Rank& label : labels) label = static_cast<Rank>(random() % (1 + labels.size() / 2));
-  if (random() % 4 != 0) context.nodes = nodes_of(*spec.row, &spec, &job.nodes.emplace(labels));
+  if (random() % 4 != 0) context.nodes = nodes_of(*spec.algorithm, &spec, &job.nodes.emplace(labels));
   if (context.rooted()) context.root = static_cast<Rank>(random() % static_cast<Count>(context.rank_count));
-  const auto unit = static_cast<std::uint32_t>(spec.row->unit_of(context));
+  const auto unit = static_cast<std::uint32_t>(spec.algorithm->unit_of(context));
   context.segments = random() % 3 == 0 ? 1 : unit * (1 + static_cast<std::uint32_t>(random() % 2));
   if (collective != Collective::reduce_scatter) return context;
   blocks = {0};
@@ -135,26 +135,27 @@ TEST(Proofs, SchedulesMadeOfOthers) {
       const Context context = random_context(random, spec, collective, job);
       const Merging merging{.method = "any", .may_overlap = true, .offers_words = true};
       if (refusal(spec, collective, context.root, merging, OperatorKind::idempotent)) continue;
-      if (spec.row->layouts != Layouts::any || context.segments > most_segments) continue;
+      if (spec.algorithm->layouts != Layouts::any || context.segments > most_segments) continue;
       ++proved;
-      EXPECT_EQ(check(*spec.row, context).value_or(""), "") << "seed " << seed;
+      EXPECT_EQ(check(*spec.algorithm, context).value_or(""), "") << "seed " << seed;
     }
   }
   EXPECT_GT(proved, 5000u);
 }
 
 TEST(Proofs, FormulasForMoreSegments) {
-  for (const Row& row : registry()) {
+  for (const Algorithm& algorithm : registry()) {
     for (Rank rank_count = 1; rank_count <= 17; ++rank_count) {
       for (const std::uint32_t segments : {4u, 5u, 8u, 33u}) {
-        Context context{.rank_count = rank_count, .segments = row.segments_up_to(segments, {.rank_count = rank_count})};
-        if (offers(row.collectives, Collective::allreduce)) {
-          EXPECT_EQ(check(row, context).value_or(""), "");
+        Context context{.rank_count = rank_count,
+                        .segments = algorithm.segments_up_to(segments, {.rank_count = rank_count})};
+        if (offers(algorithm.collectives, Collective::allreduce)) {
+          EXPECT_EQ(check(algorithm, context).value_or(""), "");
         }
-        if (!offers(row.collectives, Collective::reduce)) continue;
+        if (!offers(algorithm.collectives, Collective::reduce)) continue;
         context.collective = Collective::reduce;
         for (context.root = 0; context.root < rank_count; ++context.root) {
-          EXPECT_EQ(check(row, context).value_or(""), "");
+          EXPECT_EQ(check(algorithm, context).value_or(""), "");
         }
       }
     }
@@ -165,31 +166,31 @@ TEST(Proofs, FormulasForMoreSegments) {
 Rank broken_from = 0;
 Count steps_made = 0;
 
-Row broken_flat(Rank from) {
+Algorithm broken_flat(Rank from) {
   broken_from = from;
   steps_made = 0;
-  Row row = *find("flat");
-  row.steps = [](Context c) -> Steps {
+  Algorithm algorithm = *find("flat");
+  algorithm.steps = [](Context c) -> Steps {
     for (Steps all = find("flat")->steps(c); const Step* step = all.next(); ++steps_made) {
       const bool is_last = c.rank + 1 == c.rank_count && c.rank_count >= broken_from;
       if (!is_last || step->kind != StepKind::send) co_yield *step;
     }
   };
-  return row;
+  return algorithm;
 }
 
 TEST(WhenBound, OnlyWhatNoSweepHasIsProved) {
   EXPECT_TRUE(is_swept(parse("binomial_spanning_tree")));
-  for (const Row& row : registry())
-    for (const std::string& name : names_of(row)) EXPECT_TRUE(is_swept(parse(name))) << name;
+  for (const Algorithm& algorithm : registry())
+    for (const std::string& name : names_of(algorithm)) EXPECT_TRUE(is_swept(parse(name))) << name;
   EXPECT_TRUE(is_swept(parse("ring:block=77")));
   for (const std::string name : {"flat:open=7", "knomial:k=5", "two_level:size=5", "two_level:outer=[ring]",
                                  "reduce_broadcast:reduce=[flat:open=2]"})
     EXPECT_FALSE(is_swept(parse(name))) << name;
 
-  const Row row = broken_flat(1);
+  const Algorithm algorithm = broken_flat(1);
   const auto fault = [&](std::string_view name) {
-    const Spec spec = parse(name, only(&row));
+    const Spec spec = parse(name, only(&algorithm));
     return check_when_bound(spec, {.rank_count = 4}).value_or("");
   };
   EXPECT_EQ(fault("flat"), "");
@@ -200,8 +201,8 @@ TEST(WhenBound, OnlyWhatNoSweepHasIsProved) {
 }
 
 TEST(WhenBound, TheCallsOwnCaseIsProved) {
-  const Row row = broken_flat(6);
-  const Spec spec = parse("flat:open=7", only(&row));
+  const Algorithm algorithm = broken_flat(6);
+  const Spec spec = parse("flat:open=7", only(&algorithm));
   EXPECT_EQ(check_when_bound(spec, {.rank_count = 5, .segments = 3}).value_or(""), "");
   EXPECT_NE(check_when_bound(spec, {.rank_count = 6, .segments = 3}).value_or("").find("ranks=6 root=0 segments=3"),
             std::string::npos);
@@ -209,8 +210,8 @@ TEST(WhenBound, TheCallsOwnCaseIsProved) {
 
 TEST(WhenBound, TheWorkIsBoundedAndFaultsAreFoundAllTheSame) {
   const auto fault = [](const Context& context, Rank from) {
-    const Row row = broken_flat(from);
-    const Spec spec = parse("flat:open=7", only(&row));
+    const Algorithm algorithm = broken_flat(from);
+    const Spec spec = parse("flat:open=7", only(&algorithm));
     const std::string found = check_when_bound(spec, context).value_or("");
     EXPECT_LT(steps_made, Count{40} << 16);
     return found;

@@ -1,4 +1,4 @@
-// Rows, formulas at points worked out by hand, refusals, and the names that people write.
+// Algorithms, formulas at points worked out by hand, refusals, and the names that people write.
 #include "schedule/registry.hpp"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ void PrintTo(const Cost& cost, std::ostream* out) {
 }
 
 Cost cost(std::string_view name, Context context) {
-  const Row& row = *find(name);
-  return {row.messages(context), row.rounds(context)};
+  const Algorithm& algorithm = *find(name);
+  return {algorithm.messages(context), algorithm.rounds(context)};
 }
 
 Context reduce(Rank rank_count, Rank root = 0, std::uint32_t segments = 1) {
@@ -174,14 +174,14 @@ TEST(Registry, FindsRowsByNameAndAlias) {
 }
 
 TEST(Registry, RowsAreComplete) {
-  for (const Row& row : registry()) {
-    EXPECT_EQ(find(row.name), &row);
-    EXPECT_FALSE(row.sentence.empty());
-    EXPECT_FALSE(row.source.empty());
-    EXPECT_NE(row.steps, nullptr);
-    EXPECT_EQ(row.messages == nullptr, row.name == "native");
-    EXPECT_EQ(row.rounds == nullptr, row.name == "native" || row.name == "owner");
-    EXPECT_EQ(row.partial_messages == nullptr, row.name == "native" || row.has_groups);
+  for (const Algorithm& algorithm : registry()) {
+    EXPECT_EQ(find(algorithm.name), &algorithm);
+    EXPECT_FALSE(algorithm.sentence.empty());
+    EXPECT_FALSE(algorithm.source.empty());
+    EXPECT_NE(algorithm.steps, nullptr);
+    EXPECT_EQ(algorithm.messages == nullptr, algorithm.name == "native");
+    EXPECT_EQ(algorithm.rounds == nullptr, algorithm.name == "native" || algorithm.name == "owner");
+    EXPECT_EQ(algorithm.partial_messages == nullptr, algorithm.name == "native" || algorithm.has_groups);
   }
 }
 
@@ -190,17 +190,17 @@ std::string why_not(std::string_view name, Collective collective, Rank root, con
   return refusal(*find(name), collective, root, merging, kind).value_or("");
 }
 
-// What a row, or a schedule as asked for, says it serves is never refused; and nothing else is served.
+// What an algorithm, or a schedule as asked for, says it serves is never refused; and nothing else is served.
 TEST(Refusal, OfNothingThatARowSaysItServes) {
-  for (const Row& row : registry()) {
-    for (const std::string& name : names_of(row)) {
+  for (const Algorithm& algorithm : registry()) {
+    for (const std::string& name : names_of(algorithm)) {
       const Spec spec = parse(name);
       for (const Collective collective : every_collective) {
         for (const Merging& merging : test::every_merging) {
           for (const OperatorKind kind : {OperatorKind::commutative, OperatorKind::ordered, OperatorKind::idempotent}) {
             for (const Rank root : {0, 1, 63, 64, 1000}) {
-              const bool says = test::says_it_serves(row, collective, root, merging, kind);
-              EXPECT_EQ(refusal(row, collective, root, merging, kind).value_or("").empty(), says) << name;
+              const bool says = test::says_it_serves(algorithm, collective, root, merging, kind);
+              EXPECT_EQ(refusal(algorithm, collective, root, merging, kind).value_or("").empty(), says) << name;
               EXPECT_EQ(refusal(spec, collective, root, merging, kind).value_or("").empty(), says) << name;
             }
           }
@@ -239,16 +239,16 @@ TEST(Refusal, OfPlainWhereRankOrderIsNotKept) {
 }
 
 TEST(Refusal, OfPlainWhereRanksWouldDiffer) {
-  Row row = *find("flat");
-  row.same_on_all_ranks = SameOnAllRanks::no;
-  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, test::plain_merging, OperatorKind::commutative));
-  EXPECT_FALSE(refusal(row, Collective::reduce, 0, test::plain_merging, OperatorKind::commutative));
-  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, test::tree_merging, OperatorKind::ordered));
+  Algorithm algorithm = *find("flat");
+  algorithm.same_on_all_ranks = SameOnAllRanks::no;
+  EXPECT_TRUE(refusal(algorithm, Collective::allreduce, 0, test::plain_merging, OperatorKind::commutative));
+  EXPECT_FALSE(refusal(algorithm, Collective::reduce, 0, test::plain_merging, OperatorKind::commutative));
+  EXPECT_FALSE(refusal(algorithm, Collective::allreduce, 0, test::tree_merging, OperatorKind::ordered));
   Merging measured = test::plain_merging;
   measured.may_differ = true;
-  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, measured, OperatorKind::commutative));
-  row.counts = Counts::at_least_once;
-  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, measured, OperatorKind::commutative));
+  EXPECT_FALSE(refusal(algorithm, Collective::allreduce, 0, measured, OperatorKind::commutative));
+  algorithm.counts = Counts::at_least_once;
+  EXPECT_TRUE(refusal(algorithm, Collective::allreduce, 0, measured, OperatorKind::commutative));
 }
 
 std::string why_not(std::string_view name, const std::vector<order::Layout>& layouts) {
@@ -275,9 +275,9 @@ TEST(Refusal, OfLayoutsThatAScheduleCannotFollow) {
   EXPECT_EQ(why_not("flat", {reversed, two}), "");
 }
 
-std::string error_of(std::string_view text, Rows rows = registry()) {
+std::string error_of(std::string_view text, Algorithms algorithms = registry()) {
   try {
-    parse(text, rows);
+    parse(text, algorithms);
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
@@ -285,15 +285,15 @@ std::string error_of(std::string_view text, Rows rows = registry()) {
 }
 
 TEST(Parse, NamesWithoutParameters) {
-  EXPECT_EQ(parse("linear").row, find("linear"));
+  EXPECT_EQ(parse("linear").algorithm, find("linear"));
   EXPECT_TRUE(parse("linear").parameters.empty());
-  EXPECT_EQ(parse("binomial_spanning_tree").row, find("binomial"));
+  EXPECT_EQ(parse("binomial_spanning_tree").algorithm, find("binomial"));
   EXPECT_EQ(parse("binomial_spanning_tree").name, "binomial_spanning_tree");
 }
 
 std::string all_names() {
   std::string names;
-  for (const Row& row : registry()) names.append(names.empty() ? "" : ", ").append(row.name);
+  for (const Algorithm& algorithm : registry()) names.append(names.empty() ? "" : ", ").append(algorithm.name);
   return names;
 }
 
@@ -302,7 +302,7 @@ TEST(Parse, UnknownNamesListTheKnownOnes) {
             "unknown schedule 'butterfly' (no name is similar), choose one of auto, mpich, " + all_names());
   EXPECT_EQ(error_of("two_level:inner=[butterfly]"),
             "unknown schedule 'butterfly' (no name is similar), choose one of " + all_names())
-      << "in brackets rows only";
+      << "in brackets algorithms only";
   EXPECT_NE(error_of("").find("the schedule name is missing"), std::string::npos);
   EXPECT_NE(error_of(":n=2").find("the schedule name is missing"), std::string::npos);
   EXPECT_NE(error_of("flat "), "");
@@ -322,26 +322,26 @@ TEST(Parse, UnknownNamesAreToldTheNearestOne) {
   expect("autos", "the nearest name is 'auto'");
   expect("a", "no name is similar");
   expect(std::string(5000, 'x'), "no name is similar");
-  for (const Row& row : registry()) {
-    if (row.name.size() < 5) continue;
-    for (std::size_t at = 0; at < row.name.size(); ++at) {
-      std::string wrong(row.name);
+  for (const Algorithm& algorithm : registry()) {
+    if (algorithm.name.size() < 5) continue;
+    for (std::size_t at = 0; at < algorithm.name.size(); ++at) {
+      std::string wrong(algorithm.name);
       wrong[at] = 'X';
-      expect(wrong, "the nearest name is '" + std::string(row.name) + "'");
-      expect(wrong.erase(at, 1), "the nearest name is '" + std::string(row.name) + "'");
+      expect(wrong, "the nearest name is '" + std::string(algorithm.name) + "'");
+      expect(wrong.erase(at, 1), "the nearest name is '" + std::string(algorithm.name) + "'");
     }
   }
 }
 
 TEST(Parse, RowsAcceptTheirOwnParametersOnly) {
-  for (const Row& row : registry()) {
+  for (const Algorithm& algorithm : registry()) {
     std::string accepted;
-    for (const std::string_view each : row.parameters) accepted.append(accepted.empty() ? "" : ", ").append(each);
+    for (const std::string_view each : algorithm.parameters) accepted.append(accepted.empty() ? "" : ", ").append(each);
     accepted = accepted.empty() ? "it has no parameters" : "its parameters are " + accepted;
-    EXPECT_EQ(error_of(std::string(row.name) + ":colour=3"), "schedule '" + std::string(row.name) +
-                                                                 "' has no parameter 'colour' (" + accepted +
-                                                                 "), leave out the parameter");
-    for (const std::string& name : names_of(row)) EXPECT_EQ(parse(name).row, &row) << name;
+    EXPECT_EQ(error_of(std::string(algorithm.name) + ":colour=3"), "schedule '" + std::string(algorithm.name) +
+                                                                       "' has no parameter 'colour' (" + accepted +
+                                                                       "), leave out the parameter");
+    for (const std::string& name : names_of(algorithm)) EXPECT_EQ(parse(name).algorithm, &algorithm) << name;
   }
 }
 
@@ -401,9 +401,9 @@ TEST(Refusal, OfWhatASchedulesPartsDoNotServe) {
 
 TEST(Parse, ParametersAndNestedNames) {
   const Spec spec = parse("two_level:inner=[flat]:outer=[ring:block=64]:size=4");
-  EXPECT_EQ(spec.row->name, "two_level");
+  EXPECT_EQ(spec.algorithm->name, "two_level");
   ASSERT_EQ(spec.parameters.size(), 3u);
-  EXPECT_EQ(spec.parameter("inner")->nested.at(0).row->name, "flat");
+  EXPECT_EQ(spec.parameter("inner")->nested.at(0).algorithm->name, "flat");
   EXPECT_EQ(spec.parameter("size")->value, "4");
   EXPECT_TRUE(spec.parameter("size")->nested.empty());
   EXPECT_EQ(spec.parameter("block"), nullptr);

@@ -32,8 +32,8 @@ Labels random_labels(std::mt19937_64& random, Rank ranks) {
 }
 
 /// The rounds that the checker counts.
-Count rounds_of(const Row& row, const Context& context) {
-  Row wrong = row;
+Count rounds_of(const Algorithm& algorithm, const Context& context) {
+  Algorithm wrong = algorithm;
   wrong.rounds = [](Context) { return ~Count{0}; };
   wrong.rounds_at_most = false;
   const std::string text = check(wrong, context).value_or("");
@@ -47,13 +47,13 @@ Count rounds_of(const Row& row, const Context& context) {
 std::vector<Context> contexts(const Spec& spec, const order::Nodes& nodes) {
   const Rank p = nodes.rank_count();
   std::vector<Context> all;
-  const Context job{.rank_count = p, .segments = 1, .spec = &spec, .nodes = nodes_of(*spec.row, &spec, &nodes)};
+  const Context job{.rank_count = p, .segments = 1, .spec = &spec, .nodes = nodes_of(*spec.algorithm, &spec, &nodes)};
   for (const Collective collective : {Collective::allreduce, Collective::reduce}) {
     for (Rank root = 0; root < (collective == Collective::reduce ? p : 1); ++root) {
       Context& context = all.emplace_back(job);
       context.collective = collective;
       context.root = root;
-      if (!offers(spec.row->collectives, collective)) all.pop_back();
+      if (!offers(spec.algorithm->collectives, collective)) all.pop_back();
     }
   }
   return all;
@@ -61,8 +61,8 @@ std::vector<Context> contexts(const Spec& spec, const order::Nodes& nodes) {
 
 std::vector<std::string> names_with_groups() {
   std::vector<std::string> names;
-  for (const Row& row : registry())
-    if (row.has_groups) names.push_back(std::string(row.name));
+  for (const Algorithm& algorithm : registry())
+    if (algorithm.has_groups) names.push_back(std::string(algorithm.name));
   return names;
 }
 
@@ -71,11 +71,11 @@ TEST(Groups, AreNodesUnlessASizeIsAskedFor) {
   const Spec plain = parse("two_level");
   const Spec sized = parse("two_level:size=2");
   const Spec other = parse("binomial");
-  EXPECT_EQ(nodes_of(*plain.row, &plain, &nodes), &nodes);
-  EXPECT_EQ(nodes_of(*plain.row, nullptr, &nodes), &nodes);
-  EXPECT_EQ(nodes_of(*plain.row, &plain, nullptr), nullptr);
-  EXPECT_EQ(nodes_of(*sized.row, &sized, &nodes), nullptr);
-  EXPECT_EQ(nodes_of(*other.row, &other, &nodes), nullptr);
+  EXPECT_EQ(nodes_of(*plain.algorithm, &plain, &nodes), &nodes);
+  EXPECT_EQ(nodes_of(*plain.algorithm, nullptr, &nodes), &nodes);
+  EXPECT_EQ(nodes_of(*plain.algorithm, &plain, nullptr), nullptr);
+  EXPECT_EQ(nodes_of(*sized.algorithm, &sized, &nodes), nullptr);
+  EXPECT_EQ(nodes_of(*other.algorithm, &other, &nodes), nullptr);
 }
 
 /// Messages that leave a node: those between leaders.
@@ -86,7 +86,7 @@ TEST(Groups, OnlyLeadersSendToOtherNodes) {
     const order::Nodes nodes(random_labels(random, 1 + static_cast<Rank>(random() % 40)));
     for (Context context : contexts(spec, nodes)) {
       for (Rank& rank = context.rank; rank < context.rank_count; ++rank) {
-        for (Steps steps = spec.row->steps(context); const Step* step = steps.next();) {
+        for (Steps steps = spec.algorithm->steps(context); const Step* step = steps.next();) {
           if (step->kind != StepKind::send || nodes.node_of(rank) == nodes.node_of(step->peer)) continue;
           EXPECT_EQ(nodes.rank_at(nodes.first_place(nodes.node_of(rank))), rank) << "seed " << seed;
         }
@@ -112,11 +112,11 @@ TEST(Groups, AreProvedOnNodesOfAllKinds) {
         const Merging merging{.method = "any"};
         if (refusal(spec, context.collective, context.root, merging, OperatorKind::commutative)) continue;
         if (random() % 4 != 0) continue;
-        const auto unit = static_cast<std::uint32_t>(std::min<Count>(spec.row->unit_of(context), 1000));
+        const auto unit = static_cast<std::uint32_t>(std::min<Count>(spec.algorithm->unit_of(context), 1000));
         context.segments = random() % 2 == 0 || unit == 1000 ? 1 : 2 * unit;
         if (context.segments > 200) context.segments = 1;
         ++proved;
-        EXPECT_EQ(check(*spec.row, context).value_or(""), "") << "seed " << seed;
+        EXPECT_EQ(check(*spec.algorithm, context).value_or(""), "") << "seed " << seed;
       }
     }
   }
@@ -140,7 +140,7 @@ TEST(GroupRounds, AreExactOnNodesOfOneSize) {
             if (name == "root_group_last" && !root_leads(nodes, context.root)) continue;
             SCOPED_TRACE(testing::Message()
                          << name << ", " << count << " nodes of " << size << ", root " << context.root);
-            EXPECT_EQ(spec.row->rounds(context), rounds_of(*spec.row, context));
+            EXPECT_EQ(spec.algorithm->rounds(context), rounds_of(*spec.algorithm, context));
           }
         }
       }
@@ -163,12 +163,12 @@ TEST(GroupRounds, AreBetweenThoseOfNodesOfOneSize) {
         least.nodes = &small;
         least.rank_count = small.rank_count();
         least.root = small.rank_at(small.first_place(nodes.node_of(context.root)));
-        const Count found = rounds_of(*spec.row, context);
-        EXPECT_LE(found, spec.row->rounds(context)) << name << ", seed " << seed;
+        const Count found = rounds_of(*spec.algorithm, context);
+        EXPECT_LE(found, spec.algorithm->rounds(context)) << name << ", seed " << seed;
         if (root_leads(nodes, context.root)) {
-          EXPECT_GE(found, spec.row->rounds(least)) << name << ", seed " << seed;
+          EXPECT_GE(found, spec.algorithm->rounds(least)) << name << ", seed " << seed;
         }
-        exact += found == spec.row->rounds(context) ? 1 : 0;
+        exact += found == spec.algorithm->rounds(context) ? 1 : 0;
         ++all;
       }
     }

@@ -72,7 +72,7 @@ TEST(OnNodes, PlansTakeTheirGroupsFromTheTransport) {
     for (const std::string schedule : {"two_level", "root_group_last", "two_level:size=2", "binomial"}) {
       for (const Rank root : {all_ranks, 0, p - 1}) {
         const schedule::Spec spec = schedule::parse(schedule);
-        if (!offers(spec.row->collectives, agreement::reduction_to(root))) continue;
+        if (!offers(spec.algorithm->collectives, agreement::reduction_to(root))) continue;
         for (const Nodes& nodes : {dealt_in_turn(2, p), random_nodes(random, p, 3)}) {
           SCOPED_TRACE(testing::Message() << schedule << ", p " << p << ", root " << root);
           const Call call{.method = Method::tree,
@@ -92,7 +92,7 @@ TEST(OnNodes, PlansTakeTheirGroupsFromTheTransport) {
           }
           const schedule::Context context =
               agreement::context_of(agreement::describe(call), spec, p, nullptr, nodes.get());
-          EXPECT_EQ(messages, spec.row->messages(context));
+          EXPECT_EQ(messages, spec.algorithm->messages(context));
           EXPECT_FALSE(found[static_cast<std::size_t>(std::max(root, 0))].bits.empty());
         }
       }

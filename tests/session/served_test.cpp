@@ -1,5 +1,6 @@
-// A schedule serves what its row says, in binds too: every collective, method, kind of operator, layout, root and
-// example of parameters; and a schedule that nobody proved is refused on every rank where its proof fails.
+// A schedule serves what its entry in the registry says, in binds too: every collective, method, kind of operator,
+// layout, root and example of parameters; and a schedule that nobody proved is refused on every rank where its proof
+// fails.
 #include <gtest/gtest.h>
 
 #include "schedule/served.hpp"
@@ -72,23 +73,23 @@ TEST_P(Served, IsWhatARowSays) {
   const Deal deal = contiguous_deal(std::vector<Count>(static_cast<std::size_t>(p), 1));
   const std::vector<Count> blocks(static_cast<std::size_t>(p), 1);
   int served = 0;
-  for (const schedule::Row& row : schedule::registry()) {
-    for (const std::string& name : names_of(row)) {
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
+    for (const std::string& name : names_of(algorithm)) {
       for (const Asked& asked : everything_asked(p)) {
         SCOPED_TRACE(testing::Message() << name << ", " << name_of(asked.collective) << " by "
                                         << agreement::name_of(asked.method) << " to root " << asked.root
                                         << (asked.kind == OperatorKind::ordered ? ", an ordered operator" : ", a sum"));
-        schedule::Merging merging = agreement::row_of(asked.method).merging;
+        schedule::Merging merging = agreement::properties_of(asked.method).merging;
         if (asked.method == Method::binned) merging.offers_words = asked.sweep == arithmetic::Sweep::double_sweep;
-        const bool says = says_it_serves(row, asked.collective, asked.root, merging, asked.kind);
+        const bool says = says_it_serves(algorithm, asked.collective, asked.root, merging, asked.kind);
         const Concluded found = concluded(calls_for(call_of(asked, name, blocks), deal));
         if (says) {
           ++served;
           ASSERT_TRUE(found.agreement) << found.text;
-          ASSERT_EQ(found.agreement->schedule.row, &row);
+          ASSERT_EQ(found.agreement->schedule.algorithm, &algorithm);
         } else {
           ASSERT_EQ(found.status, Status::unsupported) << found.text;
-          ASSERT_EQ(found.text.find("schedule '" + std::string(row.name) + "' cannot serve"), 0u) << found.text;
+          ASSERT_EQ(found.text.find("schedule '" + std::string(algorithm.name) + "' cannot serve"), 0u) << found.text;
         }
       }
     }
@@ -104,15 +105,15 @@ schedule::Steps without_last(schedule::Context c) {
 
 /// The failure, as every rank has it, of asking for a schedule, among the registry's and one that is broken.
 std::vector<std::string> failures(Rank p, const std::string& name, bool in_one_shot) {
-  schedule::Row broken = *schedule::find("flat");
+  schedule::Algorithm broken = *schedule::find("flat");
   broken.name = "broken";
   broken.steps = without_last;
-  std::vector<const schedule::Row*> rows;
-  for (const schedule::Row& row : schedule::registry()) rows.push_back(&row);
-  rows.push_back(&broken);
+  std::vector<const schedule::Algorithm*> algorithms;
+  for (const schedule::Algorithm& algorithm : schedule::registry()) algorithms.push_back(&algorithm);
+  algorithms.push_back(&broken);
   std::vector<std::string> texts(static_cast<std::size_t>(p));
   on_threads(p, 3, [&](std::shared_ptr<transport::Transport> transport) {
-    Group group(transport, schedule::Rows(rows, {}));
+    Group group(transport, schedule::Algorithms(algorithms, {}));
     const Call call{.schedule = name, .layout = LayoutKind::row_per_rank, .rows = 1};
     const double one = 1;
     double result = 0;

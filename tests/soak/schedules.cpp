@@ -1,5 +1,5 @@
-// Chooses a schedule that must serve all given calls. The rows of the registry say which they serve, so new rows are
-// tried without a change here.
+// Chooses a schedule that must serve all given calls. The algorithms of the registry say which they serve, so a new
+// algorithm is tried without a change here.
 #include <algorithm>
 #include <optional>
 
@@ -33,13 +33,13 @@ schedule::OperatorKind kind_of(const Member& m) {
   return m.commutes() ? schedule::OperatorKind::commutative : schedule::OperatorKind::ordered;
 }
 
-/// A schedule of the row, with random parameters or without, and sometimes an example of the row.
-std::string text_of(Random& random, const schedule::Row& row, std::uint64_t smallest_block) {
-  const std::vector<std::string> named = schedule::names_of(row);
-  const std::string name(row.name);
+/// A schedule of the algorithm, with random parameters or without, and sometimes an example of the algorithm.
+std::string text_of(Random& random, const schedule::Algorithm& algorithm, std::uint64_t smallest_block) {
+  const std::vector<std::string> named = schedule::names_of(algorithm);
+  const std::string name(algorithm.name);
   if (smallest_block == 1 && random.one_in(3)) return named[random.below(named.size())];
   std::string text = name;
-  for (const std::string_view parameter : row.parameters) {
+  for (const std::string_view parameter : algorithm.parameters) {
     std::string value;
     if (parameter == "block")
       value = std::to_string(std::max(random.one_of<std::uint64_t>({1, 2, 3, 7, 64, 500, 1024}), smallest_block));
@@ -53,7 +53,7 @@ std::string text_of(Random& random, const schedule::Row& row, std::uint64_t smal
 }
 
 bool serves(const schedule::Spec& spec, const Member& m, bool bundled) {
-  const bool follows_layout = spec.row->layouts == schedule::Layouts::rank_order;
+  const bool follows_layout = spec.algorithm->layouts == schedule::Layouts::rank_order;
   if (follows_layout && (bundled || !m.in_rank_order())) return false;
   if (follows_layout && m.array.groups > 0 && m.resolved_method() == SF_TREE) return false;
   return !schedule::refusal(spec, collective_of(m), m.root, merging_of(m), kind_of(m));
@@ -66,16 +66,17 @@ std::string some_schedule(Random& random, const std::vector<Member>& members, co
   if (random.one_in(6)) return random.one_in(2) ? "auto" : "mpich";
   std::uint64_t columns = 0;
   for (const Member& m : members) columns = std::max(columns, m.columns);
-  const auto rows = schedule::registry();
+  const auto algorithms = schedule::registry();
   for (int tries = 0; tries < 20; ++tries) {
-    const std::string text = text_of(random, rows[random.below(rows.size())], columns / limits.segments + 1);
+    const std::string text =
+        text_of(random, algorithms[random.below(algorithms.size())], columns / limits.segments + 1);
     std::optional<schedule::Spec> spec;
     try {
       spec = schedule::parse(text);
     } catch (const std::invalid_argument&) {
       continue;  // some combinations of parameters are not allowed
     }
-    if (spec->row->adds_words && !limits.adds_words) continue;
+    if (spec->algorithm->adds_words && !limits.adds_words) continue;
     const bool good = std::all_of(members.begin(), members.end(),
                                   [&](const Member& m) { return serves(*spec, m, members.size() > 1); });
     if (good) return text;

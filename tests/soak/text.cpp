@@ -28,9 +28,9 @@ std::string text_of(const Member& m) {
                                             "small_integers", "alike", "cancelling", "ties"};
   std::string text = named(collectives, m.collective);
   if (m.root != SF_ALL_RANKS) text += " to " + std::to_string(m.root);
-  text +=
-      " " + (m.operation == SF_USER ? std::string("'") + user_operator(m.user).name + "'"
-                                    : std::string(detail::row_of(m.operation).name) + " of " + named(types, m.type));
+  text += " " + (m.operation == SF_USER
+                     ? std::string("'") + user_operator(m.user).name + "'"
+                     : std::string(detail::properties_of(m.operation).name) + " of " + named(types, m.type));
   if (m.result_type != m.type) text += " as " + named(types, m.result_type);
   text += std::string(" by ") + sf_list_name(SF_LIST_METHODS, m.method);
   if (m.method == SF_BINNED)

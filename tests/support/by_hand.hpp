@@ -70,7 +70,7 @@ class ByHand {
 
   void take_steps(std::size_t rank) {
     const schedule::Context whole = agreement::context_of(agreed_);
-    schedule::Steps steps = agreed_.schedule.row->steps(segmentation_.cut(whole, static_cast<Rank>(rank)));
+    schedule::Steps steps = agreed_.schedule.algorithm->steps(segmentation_.cut(whole, static_cast<Rank>(rank)));
     while (const schedule::Step* const step = steps.next()) ranks_[rank].steps.push_back(*step);
   }
 
@@ -162,7 +162,7 @@ inline agreement::Segmentation segmentation_of(const Agreement& agreed, std::uin
   if (segments == 0 || !member.blocks.empty())
     return agreement::segmentation_of(context, columns, member.description.element_bytes, member.blocks);
   const auto most = static_cast<std::uint32_t>(std::min<Count>(segments, columns));
-  return {columns, agreed.schedule.row->segments_up_to(most, context)};
+  return {columns, agreed.schedule.algorithm->segments_up_to(most, context)};
 }
 
 /// The sums over all ranks' memory that this rank gets, as bytes.

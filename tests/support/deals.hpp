@@ -33,11 +33,11 @@ class Turns {
 inline std::vector<std::string> names_for(const Call& call) {
   const agreement::Description description = agreement::describe(call);
   std::vector<std::string> all;
-  for (const schedule::Row& row : schedule::registry()) {
-    if (schedule::refusal(row, description.collective, std::max(call.root, 0), agreement::merging_of(description),
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
+    if (schedule::refusal(algorithm, description.collective, std::max(call.root, 0), agreement::merging_of(description),
                           agreement::operator_kind(description)))
       continue;
-    for (const std::string& name : names_of(row)) all.push_back(name);
+    for (const std::string& name : names_of(algorithm)) all.push_back(name);
   }
   return all;
 }

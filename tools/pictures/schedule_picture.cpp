@@ -146,7 +146,7 @@ class SchedulePicture {
       : spec_(spec),
         context_(context),
         words_(context),
-        timeline_(timeline_of(*spec.row, context)),
+        timeline_(timeline_of(*spec.algorithm, context)),
         most_width_(most_width) {
     for (const Message& message : timeline_.messages) arrows_.push_back({&message, use_of(message), lines_of(message)});
     std::ranges::stable_sort(arrows_, {}, [](const Arrow& arrow) {
@@ -191,7 +191,7 @@ class SchedulePicture {
                        counted(context_.ranks(), "rank"));
   }
   std::string summary() const {
-    std::string sentence(spec_.row->sentence);
+    std::string sentence(spec_.algorithm->sentence);
     sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
     return sentence +
            fmt::format(". {} in {}.", counted(arrows_.size(), "message"), counted(timeline_.rounds, "round"));

@@ -25,10 +25,10 @@ struct Held {
   bool has_landed = false;
 };
 
-std::vector<Program> programs_of(const schedule::Row& row, schedule::Context context) {
+std::vector<Program> programs_of(const schedule::Algorithm& algorithm, schedule::Context context) {
   std::vector<Program> programs;
   for (context.rank = 0; context.rank < context.rank_count; ++context.rank)
-    programs.emplace_back(row.steps(context), context.segments);
+    programs.emplace_back(algorithm.steps(context), context.segments);
   return programs;
 }
 
@@ -165,12 +165,12 @@ class RankRun final : public schedule::Machine {
 
 }  // namespace
 
-Timeline timeline_of(const schedule::Row& row, schedule::Context context) {
-  const std::vector<Program> programs = programs_of(row, context);
+Timeline timeline_of(const schedule::Algorithm& algorithm, schedule::Context context) {
+  const std::vector<Program> programs = programs_of(algorithm, context);
   Network network(programs);
   std::vector<RankRun> ranks;
   for (Rank rank = 0; rank < context.rank_count; ++rank)
-    ranks.emplace_back(rank, programs[static_cast<std::size_t>(rank)], row.port_count(context), network);
+    ranks.emplace_back(rank, programs[static_cast<std::size_t>(rank)], algorithm.port_count(context), network);
   for (bool all_done = false; !all_done;) {
     all_done = true;
     bool has_moved = false;

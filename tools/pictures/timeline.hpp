@@ -38,6 +38,6 @@ struct Timeline {
 
 /// Runs a schedule, and counts rounds as the checker does. The checker must have proved the case. The context's rank is
 /// ignored.
-Timeline timeline_of(const schedule::Row& row, schedule::Context context);
+Timeline timeline_of(const schedule::Algorithm& algorithm, schedule::Context context);
 
 }  // namespace steadfold::command::pictures

@@ -13,7 +13,7 @@ namespace steadfold::arithmetic {
 
 /// Whether the terms are products of two elements.
 constexpr bool sums_products(Operation operation) noexcept {
-  const Terms terms = row_of(operation).terms;
+  const Terms terms = properties_of(operation).terms;
   return terms != Terms::elements && terms != Terms::absolute_values;
 }
 

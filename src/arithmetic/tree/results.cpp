@@ -133,9 +133,9 @@ class ResultKind final : public WrappedKind {
 std::unique_ptr<PartialKind> make_tree_result(std::unique_ptr<PartialKind> tree, Operation operation, Type type,
                                               Count columns) {
   if (operation != Operation::mean && operation != Operation::norm2) return tree;
-  return std::make_unique<ResultKind>(
-      std::move(tree),
-      ResultShape{.make = results_of(operation, type), .columns = columns, .needs_rows = row_of(operation).needs_rows});
+  return std::make_unique<ResultKind>(std::move(tree), ResultShape{.make = results_of(operation, type),
+                                                                   .columns = columns,
+                                                                   .needs_rows = properties_of(operation).needs_rows});
 }
 
 }  // namespace steadfold::arithmetic

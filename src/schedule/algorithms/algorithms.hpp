@@ -1,36 +1,35 @@
-// Declares the registry row of every algorithm. Each row is defined in the file of its algorithm, which includes this
-// header. To add an algorithm, declare its row here and list it in registry.cpp. The rows state rank order, cost and
-// source.
+// Declares every `Algorithm` of the registry. Each is defined in a file with its name, which includes this header. To
+// add an algorithm, declare it here and list it in registry.cpp. An `Algorithm` states rank order, cost and source.
 #pragma once
 
 #include "schedule/registry.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 
-extern const Row flat_row;
-extern const Row linear_row;
-extern const Row pipelined_linear_row;
-extern const Row binomial_row;
-extern const Row knomial_row;
-extern const Row recursive_doubling_row;
-extern const Row native_row;
-extern const Row owner_row;
-extern const Row binary_row;
-extern const Row pipelined_tree_row;
-extern const Row reduce_broadcast_row;
-extern const Row doubly_pipelined_linear_row;
-extern const Row doubly_pipelined_tree_row;
-extern const Row transpose_row;
-extern const Row ring_row;
-extern const Row halving_doubling_row;
-extern const Row circulant_row;
-extern const Row bruck_row;
-extern const Row dissemination_row;
-extern const Row original_dissemination_row;
-extern const Row pairwise_exchange_row;
-extern const Row two_level_row;
-extern const Row root_group_last_row;
-extern const Row single_notify_row;
-extern const Row multi_notify_row;
+extern const Algorithm flat_algorithm;
+extern const Algorithm linear_algorithm;
+extern const Algorithm pipelined_linear_algorithm;
+extern const Algorithm binomial_algorithm;
+extern const Algorithm knomial_algorithm;
+extern const Algorithm recursive_doubling_algorithm;
+extern const Algorithm native_algorithm;
+extern const Algorithm owner_algorithm;
+extern const Algorithm binary_algorithm;
+extern const Algorithm pipelined_tree_algorithm;
+extern const Algorithm reduce_broadcast_algorithm;
+extern const Algorithm doubly_pipelined_linear_algorithm;
+extern const Algorithm doubly_pipelined_tree_algorithm;
+extern const Algorithm transpose_algorithm;
+extern const Algorithm ring_algorithm;
+extern const Algorithm halving_doubling_algorithm;
+extern const Algorithm circulant_algorithm;
+extern const Algorithm bruck_algorithm;
+extern const Algorithm dissemination_algorithm;
+extern const Algorithm original_dissemination_algorithm;
+extern const Algorithm pairwise_exchange_algorithm;
+extern const Algorithm two_level_algorithm;
+extern const Algorithm root_group_last_algorithm;
+extern const Algorithm single_notify_algorithm;
+extern const Algorithm multi_notify_algorithm;
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

@@ -14,7 +14,7 @@
 #include "schedule/algorithms/tree_cost.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 constexpr std::uint32_t segments_ahead = 4;  // number of segments for which receives are posted in advance
@@ -100,7 +100,7 @@ Count binary_rounds(Context c) {
 
 }  // namespace
 
-constexpr Row binary_row = {
+constexpr Algorithm binary_algorithm = {
     .name = "binary",
     .sentence =
         "partial results go up a binary tree and are merged in rank order; for allreduce the result goes down again",
@@ -116,7 +116,7 @@ constexpr Row binary_row = {
     .partial_messages = tree_partials,
 };
 
-constexpr Row pipelined_tree_row = {
+constexpr Algorithm pipelined_tree_algorithm = {
     .name = "pipelined_tree",
     .sentence = "as binary, but the columns are cut into segments that go through the tree as a pipeline",
     .collectives = Collective::reduce | Collective::allreduce,
@@ -134,4 +134,4 @@ constexpr Row pipelined_tree_row = {
     .segments = Segments::pipelined,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

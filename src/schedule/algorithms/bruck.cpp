@@ -12,7 +12,7 @@
 #include "schedule/algorithms/all_segments.hpp"
 #include "schedule/algorithms/cyclic.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 Rank ports_of(const Context& c) { return schedule::ports_of(c.spec, 1); }
@@ -129,7 +129,7 @@ constexpr std::array<std::string_view, 3> bruck_examples = {"n=2", "n=3", "n=5"}
 
 }  // namespace
 
-constexpr Row bruck_row = {
+constexpr Algorithm bruck_algorithm = {
     .name = "bruck",
     .sentence =
         "in each round every rank sends its partial results to n ranks before it (cyclically); all ranks finish in the "
@@ -150,4 +150,4 @@ constexpr Row bruck_row = {
     .uneven = true,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

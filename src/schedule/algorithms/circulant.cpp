@@ -12,7 +12,7 @@
 #include "schedule/algorithms/blocks.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 // Consecutive distances to a block's owner, from `first` on, whose partials take the same hops in the remaining rounds.
@@ -162,7 +162,7 @@ Count circulant_halvings(Context c) { return c.segments == 1 ? 0 : static_cast<C
 
 }  // namespace
 
-constexpr Row circulant_row = {
+constexpr Algorithm circulant_algorithm = {
     .name = "circulant",
     .sentence =
         "in each round every rank sends to the rank s ahead (cyclically), where s is the rank count halved repeatedly; "
@@ -183,4 +183,4 @@ constexpr Row circulant_row = {
     .uneven = true,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

@@ -25,7 +25,7 @@
 #include "schedule/algorithms/all_segments.hpp"
 #include "schedule/algorithms/cyclic.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 // How the last round is adapted, so that no rank counts twice: ranks = sources * size + part - cut. `size` is the
@@ -313,7 +313,7 @@ constexpr std::array<std::string_view, 3> original_examples = {"n=2", "n=3", "n=
 
 }  // namespace
 
-constexpr Row dissemination_row = {
+constexpr Algorithm dissemination_algorithm = {
     .name = "dissemination",
     .sentence =
         "every rank sends its partial result to n ranks ahead, and the distance grows n+1 times per round; no rank is "
@@ -335,7 +335,7 @@ constexpr Row dissemination_row = {
     .uneven = true,
 };
 
-constexpr Row original_dissemination_row = {
+constexpr Algorithm original_dissemination_algorithm = {
     .name = "original_dissemination",
     .sentence = "as dissemination, but a rank always sends its whole partial result, so some ranks are counted twice",
     .collectives = Collective::allreduce,
@@ -355,4 +355,4 @@ constexpr Row original_dissemination_row = {
     .uneven = true,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

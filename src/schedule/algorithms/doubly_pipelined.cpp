@@ -13,7 +13,7 @@
 #include "schedule/algorithms/block_size.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 constexpr std::uint32_t ahead = 2;  // number of iterations for which receives are posted in advance
@@ -139,7 +139,7 @@ Steps doubly_pipelined_tree(Context c) { return run(c, 2); }
 // and down again. With one root every inner rank forwards each segment up and down, as in pipelined_linear, so the
 // rounds are the same.
 Count doubly_pipelined_linear_rounds(Context c) {
-  if (roots_of(c) == 1) return pipelined_linear_row.rounds(c);
+  if (roots_of(c) == 1) return pipelined_linear_algorithm.rounds(c);
   if (c.rank_count <= 2) return c.rank_count == 1 ? 0 : c.segments;
   const Count half = (c.ranks() + 1) / 2;
   return 2 * half - 1 + 2 * (c.segments - 1);
@@ -184,7 +184,7 @@ constexpr std::array<std::string_view, 2> doubly_pipelined_examples = {"block=2"
 
 }  // namespace
 
-constexpr Row doubly_pipelined_linear_row = {
+constexpr Algorithm doubly_pipelined_linear_algorithm = {
     .name = "doubly_pipelined_linear",
     .sentence =
         "partial results go up two chains of ranks to two roots that exchange them (roots=1: one chain); results go "
@@ -204,7 +204,7 @@ constexpr Row doubly_pipelined_linear_row = {
     .segments = Segments::pipelined,
 };
 
-constexpr Row doubly_pipelined_tree_row = {
+constexpr Algorithm doubly_pipelined_tree_algorithm = {
     .name = "doubly_pipelined_tree",
     .sentence =
         "partial results go up two post-order trees to two roots that exchange them (roots=1: one tree); results go "
@@ -224,4 +224,4 @@ constexpr Row doubly_pipelined_tree_row = {
     .segments = Segments::pipelined,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

@@ -11,7 +11,7 @@
 #include "schedule/algorithms/tree_cost.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 // number of the slot of the root's partial; the sum alternates between partials 0 and 1, so that no merge overwrites
@@ -136,7 +136,7 @@ Count flat_rounds(Context c) {
 
 }  // namespace
 
-constexpr Row flat_row = {
+constexpr Algorithm flat_algorithm = {
     .name = "flat",
     .sentence = "every rank sends its partial result to the root, which merges them in rank order",
     .collectives = reductions | scans,
@@ -153,4 +153,4 @@ constexpr Row flat_row = {
     .examples = open_examples,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

@@ -14,7 +14,7 @@
 #include "schedule/algorithms/units.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 using SegmentNumbers = std::vector<std::uint32_t>;
@@ -224,7 +224,7 @@ Count halving_doubling_halvings(Context c) {
 
 }  // namespace
 
-constexpr Row halving_doubling_row = {
+constexpr Algorithm halving_doubling_algorithm = {
     .name = "halving_doubling",
     .sentence =
         "in round k, ranks at distance 2^k exchange halves of the columns that they still reduce; then the results go "
@@ -245,4 +245,4 @@ constexpr Row halving_doubling_row = {
     .uneven = true,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

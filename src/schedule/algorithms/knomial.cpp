@@ -14,7 +14,7 @@
 #include "schedule/algorithms/tree_cost.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 constexpr Rank most_children = 64;  // largest number of children per level, including the rank itself
@@ -220,7 +220,7 @@ constexpr std::array<std::string_view, 3> knomial_examples = {"k=2", "k=3", "k=8
 
 }  // namespace
 
-constexpr Row binomial_row = {
+constexpr Algorithm binomial_algorithm = {
     .name = "binomial",
     .sentence = "partial results go up a binomial tree of ranks; for allreduce the result goes down again",
     .collectives = reductions | scans,
@@ -235,7 +235,7 @@ constexpr Row binomial_row = {
     .partial_messages = binomial_partials,
 };
 
-constexpr Row knomial_row = {
+constexpr Algorithm knomial_algorithm = {
     .name = "knomial",
     .sentence =
         "partial results go up a k-nomial tree of ranks, with k-1 children per level; for allreduce the result goes "
@@ -254,4 +254,4 @@ constexpr Row knomial_row = {
     .examples = knomial_examples,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

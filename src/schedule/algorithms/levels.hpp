@@ -19,26 +19,26 @@
 
 namespace steadfold::schedule {
 
-/// A schedule that is nested in another schedule: its row, and the context for its steps and formulas.
+/// A schedule that is nested in another schedule: its algorithm, and the context for its steps and formulas.
 struct Nested {
-  const Row* row;
+  const Algorithm* algorithm;
   Context context;
 
-  Steps steps() const { return row->steps(context); }
-  Count messages() const { return row->messages(context); }
-  Count rounds() const { return row->rounds(context); }
-  /// Returns the result of the row's `vectors`, or its default.
+  Steps steps() const { return algorithm->steps(context); }
+  Count messages() const { return algorithm->messages(context); }
+  Count rounds() const { return algorithm->rounds(context); }
+  /// Returns the result of the algorithm's `vectors`, or its default.
   double vectors() const {
-    return row->vectors ? row->vectors(context) : static_cast<double>(rounds()) / context.segments;
+    return algorithm->vectors ? algorithm->vectors(context) : static_cast<double>(rounds()) / context.segments;
   }
-  Count unit() const { return row->unit_of(context); }
-  std::uint32_t ports() const { return row->port_count(context); }
+  Count unit() const { return algorithm->unit_of(context); }
+  std::uint32_t ports() const { return algorithm->port_count(context); }
 };
 
 /// The schedules to use if the caller names none.
 struct Defaults {
-  const Row* inner;
-  const Row* outer;
+  const Algorithm* inner;
+  const Algorithm* outer;
 };
 
 class Levels {
@@ -108,12 +108,12 @@ class Levels {
     }
     blocks_.push_back(static_cast<std::uint32_t>(segments_.size()));
   }
-  Nested named(std::string_view key, const Row& otherwise) const {
+  Nested named(std::string_view key, const Algorithm& otherwise) const {
     Nested nested{&otherwise, context_};
     const Spec::Parameter* asked = context_.spec ? context_.spec->parameter(key) : nullptr;
     nested.context.nodes = nullptr;
     nested.context.spec = asked ? &asked->nested.front() : nullptr;
-    if (asked) nested.row = asked->nested.front().row;
+    if (asked) nested.algorithm = asked->nested.front().algorithm;
     return nested;
   }
 

@@ -13,7 +13,7 @@
 #include "schedule/algorithms/tree_cost.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 // The ranks on one side of the root: the root's neighbour on this side, and all ranks of this side, whose rows come
@@ -128,7 +128,7 @@ Count linear_rounds(Context c) {
 
 }  // namespace
 
-constexpr Row linear_row = {
+constexpr Algorithm linear_algorithm = {
     .name = "linear",
     .sentence = "partial results go along a chain of ranks, from both ends to the root",
     .collectives = reductions | scans,
@@ -143,7 +143,7 @@ constexpr Row linear_row = {
     .partial_messages = tree_partials,
 };
 
-constexpr Row pipelined_linear_row = {
+constexpr Algorithm pipelined_linear_algorithm = {
     .name = "pipelined_linear",
     .sentence = "as linear, but the columns are cut into segments that go along the chain as a pipeline",
     .collectives = Collective::reduce | Collective::allreduce | scans,
@@ -161,4 +161,4 @@ constexpr Row pipelined_linear_row = {
     .segments = Segments::pipelined,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

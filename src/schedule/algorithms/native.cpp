@@ -5,7 +5,7 @@
 #include "schedule/algorithms/blocks.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 Steps native(Context c) {
@@ -23,7 +23,7 @@ Steps native(Context c) {
 
 }  // namespace
 
-constexpr Row native_row = {
+constexpr Algorithm native_algorithm = {
     .name = "native",
     .sentence = "the MPI library adds the 64-bit words of all partial results in one allreduce",
     .collectives = reductions,
@@ -38,4 +38,4 @@ constexpr Row native_row = {
     .adds_words = true,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

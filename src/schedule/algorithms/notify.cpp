@@ -16,7 +16,7 @@
 #include "schedule/algorithms/scatter.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 enum class MergeOrder : std::uint8_t { of_ranks, of_arrival };
@@ -126,7 +126,7 @@ constexpr std::array<std::string_view, 3> multi_examples = {"tree=binomial", "tr
 
 }  // namespace
 
-constexpr Row single_notify_row = {
+constexpr Algorithm single_notify_algorithm = {
     .name = "single_notify",
     .sentence =
         "partial results go up a tree of ranks (tree=binary, binomial, chain, flat, or kary with k=; or the list "
@@ -147,7 +147,7 @@ constexpr Row single_notify_row = {
     .uneven = true,
 };
 
-constexpr Row multi_notify_row = {
+constexpr Algorithm multi_notify_algorithm = {
     .name = "multi_notify",
     .sentence = "as single_notify, but partial results are merged in the order in which they arrive",
     .collectives = reductions,
@@ -167,4 +167,4 @@ constexpr Row multi_notify_row = {
     .merges_on_arrival = true,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

@@ -24,7 +24,7 @@
 #include "schedule/algorithms/broadcast.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 using order::Interval;
@@ -181,7 +181,7 @@ constexpr std::array<std::string_view, 1> owner_examples = {"buffer=4"};
 
 }  // namespace
 
-constexpr Row owner_row = {
+constexpr Algorithm owner_algorithm = {
     .name = "owner",
     .sentence =
         "each node of the summation tree is reduced on the rank that holds its first element; other ranks send that "
@@ -202,4 +202,4 @@ constexpr Row owner_row = {
     .layouts = Layouts::rank_order,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

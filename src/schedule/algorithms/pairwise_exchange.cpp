@@ -10,7 +10,7 @@
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/doubling.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 // The pairs of this schedule: every unit is one of the first 2^k ranks, together with the rank 2^k above it, if that
@@ -47,7 +47,7 @@ Count pairwise_rounds(Context c) { return doubling_rounds(c); }
 
 }  // namespace
 
-constexpr Row pairwise_exchange_row = {
+constexpr Algorithm pairwise_exchange_algorithm = {
     .name = "pairwise_exchange",
     .sentence =
         "as recursive_doubling, but each rank beyond the largest power of two first sends to one of the first ranks",
@@ -63,4 +63,4 @@ constexpr Row pairwise_exchange_row = {
     .partial_messages = pairwise_partials,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

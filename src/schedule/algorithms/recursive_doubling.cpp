@@ -10,7 +10,7 @@
 #include "schedule/algorithms/units.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 // A rank in a scan. In round k it holds two partials. The first is of its aligned block of 2^k ranks, as long as there
@@ -107,7 +107,7 @@ Count recursive_doubling_rounds(Context c) {
 
 }  // namespace
 
-constexpr Row recursive_doubling_row = {
+constexpr Algorithm recursive_doubling_algorithm = {
     .name = "recursive_doubling",
     .sentence = "pairs of ranks exchange their partial results; the distance between partners doubles in each round",
     .collectives = Collective::allreduce | scans,
@@ -122,4 +122,4 @@ constexpr Row recursive_doubling_row = {
     .partial_messages = recursive_doubling_partials,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

@@ -8,20 +8,20 @@
 #include "schedule/algorithms/block_size.hpp"
 #include "schedule/algorithms/broadcast.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
-// The reduce that comes first: its row and its context.
+// The reduce that comes first: its algorithm and its context.
 struct Reduce {
-  const Row* row;
+  const Algorithm* algorithm;
   Context context;
 
-  explicit Reduce(Context c) : row(&binomial_row), context(c) {
+  explicit Reduce(Context c) : algorithm(&binomial_algorithm), context(c) {
     const Spec::Parameter* asked = c.spec ? c.spec->parameter("reduce") : nullptr;
     context.collective = Collective::reduce;
     context.root = 0;
     context.spec = asked ? &asked->nested.front() : nullptr;
-    if (asked) row = context.spec->row;
+    if (asked) algorithm = context.spec->algorithm;
   }
 };
 
@@ -32,30 +32,30 @@ void check_reduce_broadcast(const Spec& spec) {
 
 Steps reduce_broadcast(Context c) {
   const Reduce reduce(c);
-  return reduce_then_broadcast(reduce.row->steps(reduce.context), c);
+  return reduce_then_broadcast(reduce.algorithm->steps(reduce.context), c);
 }
 
 Count reduce_broadcast_messages(Context c) {
   const Reduce reduce(c);
-  return reduce.row->messages(reduce.context) + (c.ranks() - 1) * c.segments;
+  return reduce.algorithm->messages(reduce.context) + (c.ranks() - 1) * c.segments;
 }
 
 Count reduce_broadcast_partials(Context c) {
   const Reduce reduce(c);
-  return reduce.row->partial_messages(reduce.context);
+  return reduce.algorithm->partial_messages(reduce.context);
 }
 
 Count reduce_broadcast_unit(Context c) {
   const Reduce reduce(c);
-  return reduce.row->unit_of(reduce.context);
+  return reduce.algorithm->unit_of(reduce.context);
 }
 
 // Returns the rounds. The broadcast begins with the last segment. If every rank sends its block to the root, the last
 // segment arrives before the others, after as many rounds as there are segments.
 Count reduce_broadcast_rounds(Context c) {
   const Reduce reduce(c);
-  Count until_last = reduce.row->rounds(reduce.context);
-  if (reduce.row->partials == Partials::of_one_rank && c.segments > 1)
+  Count until_last = reduce.algorithm->rounds(reduce.context);
+  if (reduce.algorithm->partials == Partials::of_one_rank && c.segments > 1)
     until_last = std::min(until_last, Count{c.segments});
   return until_last + broadcast_rounds(c.rank_count, c.segments);
 }
@@ -66,7 +66,7 @@ constexpr std::array<std::string_view, 3> reduce_examples = {"reduce=[linear]", 
 
 }  // namespace
 
-constexpr Row reduce_broadcast_row = {
+constexpr Algorithm reduce_broadcast_algorithm = {
     .name = "reduce_broadcast",
     .sentence =
         "a reduce to rank 0 with any schedule (reduce=[name], default binomial), then a binomial broadcast of the "
@@ -88,4 +88,4 @@ constexpr Row reduce_broadcast_row = {
     .uneven = true,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

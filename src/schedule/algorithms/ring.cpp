@@ -9,7 +9,7 @@
 #include "schedule/algorithms/blocks.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 // Makes the steps of the first way around the ring. In turn t a rank sends the block of the rank at distance 1 + t
@@ -61,7 +61,7 @@ Steps ring(Context c) {
 
 }  // namespace
 
-constexpr Row ring_row = {
+constexpr Algorithm ring_algorithm = {
     .name = "ring",
     .sentence =
         "the columns are divided into one block per rank; each block goes once around the ring and is reduced on the "
@@ -82,4 +82,4 @@ constexpr Row ring_row = {
     .uneven = true,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

@@ -13,10 +13,10 @@
 #include "schedule/algorithms/levels.hpp"
 #include "schedule/form.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
-constexpr Defaults defaults = {.inner = &binomial_row, .outer = &binomial_row};
+constexpr Defaults defaults = {.inner = &binomial_algorithm, .outer = &binomial_algorithm};
 
 // Returns a slot of the inner schedule with its number in the whole schedule. Slot numbers are of three kinds: slots of
 // the inner schedule, partials of the outer schedule, values of the outer schedule.
@@ -132,7 +132,7 @@ void check_root_group_last(const Spec& spec) {
   check_levels(spec);
   const Spec::Parameter* outer = spec.parameter("outer");
   for (const Spec* nested = outer ? &outer->nested.front() : nullptr; nested != nullptr;) {
-    if (nested->row == &root_group_last_row)
+    if (nested->algorithm == &root_group_last_algorithm)
       refuse_value(spec, "outer",
                    "each of its partial results would need more intervals of ranks than a message can name");
     const Spec::Parameter* further = nested->parameter("outer");
@@ -191,7 +191,7 @@ constexpr std::array<std::string_view, 3> root_group_last_examples = {
 
 }  // namespace
 
-constexpr Row root_group_last_row = {
+constexpr Algorithm root_group_last_algorithm = {
     .name = "root_group_last",
     .sentence =
         "every group except the root's reduces to its first rank (inner=[name]), these ranks reduce to the root's "
@@ -218,4 +218,4 @@ constexpr Row root_group_last_row = {
     .has_groups = true,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

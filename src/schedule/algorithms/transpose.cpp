@@ -12,7 +12,7 @@
 #include "schedule/algorithms/open.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 Slot landing_at(Rank open, Rank shift, std::uint32_t s) { return landing((shift - 1) % open, s); }
@@ -91,7 +91,7 @@ void check_transpose(const Spec& spec) {
 
 }  // namespace
 
-constexpr Row transpose_row = {
+constexpr Algorithm transpose_algorithm = {
     .name = "transpose",
     .sentence =
         "all ranks exchange blocks of columns; each rank merges its block in rank order; then the results go to all "
@@ -113,4 +113,4 @@ constexpr Row transpose_row = {
     .uneven = true,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

@@ -13,14 +13,14 @@
 #include "schedule/algorithms/levels.hpp"
 #include "schedule/form.hpp"
 
-namespace steadfold::schedule::algorithm {
+namespace steadfold::schedule::algorithms {
 namespace {
 
 Defaults defaults(const Context& c) {
-  return {.inner = &binomial_row,
-          .outer = c.rooted()     ? &binomial_row
-                   : c.scatters() ? &halving_doubling_row
-                                  : &recursive_doubling_row};
+  return {.inner = &binomial_algorithm,
+          .outer = c.rooted()     ? &binomial_algorithm
+                   : c.scatters() ? &halving_doubling_algorithm
+                                  : &recursive_doubling_algorithm};
 }
 
 // Returns a slot of the inner schedule with its number in the whole schedule. Slot numbers are of three kinds: partials
@@ -157,7 +157,7 @@ constexpr std::array<std::string_view, 3> two_level_examples = {"size=3", "inner
 
 }  // namespace
 
-constexpr Row two_level_row = {
+constexpr Algorithm two_level_algorithm = {
     .name = "two_level",
     .sentence =
         "groups of ranks reduce to their first ranks (inner=[name]), which then use another schedule between them "
@@ -183,4 +183,4 @@ constexpr Row two_level_row = {
     .has_groups = true,
 };
 
-}  // namespace steadfold::schedule::algorithm
+}  // namespace steadfold::schedule::algorithms

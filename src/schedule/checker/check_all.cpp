@@ -1,4 +1,4 @@
-// The cases of a sweep of proofs: rows, parameters, collectives, rank counts, roots, segments and layouts.
+// The cases of a sweep of proofs: algorithms, parameters, collectives, rank counts, roots, segments and layouts.
 // Cost: the cost of the proofs.
 #include <algorithm>
 #include <array>
@@ -31,13 +31,13 @@ std::vector<Rank> roots_of(Rank rank_count, std::uint32_t segments) {
   return roots;
 }
 
-// Returns the layouts to check: null (one row per rank) if the row's steps do not follow the layout. For a larger job:
-// one distribution, and a layout in which every other rank has no rows.
-std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_count) {
+// Returns the layouts to check: null (one row per rank) if the algorithm's steps do not follow the layout. For a larger
+// job: one distribution, and a layout in which every other rank has no rows.
+std::vector<std::optional<order::Layout>> layouts_of(const Algorithm& algorithm, Rank rank_count) {
   using order::Distribution;
   constexpr std::array rules = {Distribution::lower, Distribution::upper, Distribution::power2,
                                 Distribution::optimized};
-  if (row.layouts == Layouts::any) return {std::nullopt};
+  if (algorithm.layouts == Layouts::any) return {std::nullopt};
   std::vector<std::optional<order::Layout>> layouts;
   const auto add = [&](const std::vector<Count>& counts) { layouts.emplace_back(order::Layout::contiguous(counts)); };
   const auto ranks = static_cast<Count>(rank_count);
@@ -57,9 +57,9 @@ std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_c
 
 // Returns the segment counts to check: one, two, three, and more than a pipeline has receives posted for. If segments
 // come in units: one, the unit, and twice the unit. A huge job leaves out the last count.
-std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
-  const auto unit = static_cast<std::uint32_t>(row.unit_of(context));
-  const bool is_whole = row.segments != Segments::one_per_rank;
+std::vector<std::uint32_t> segments_of(const Algorithm& algorithm, const Context& context) {
+  const auto unit = static_cast<std::uint32_t>(algorithm.unit_of(context));
+  const bool is_whole = algorithm.segments != Segments::one_per_rank;
   std::vector<std::uint32_t> all = is_whole ? std::vector{1u, 2u, 3u, 7u} : std::vector{1u, unit, 2 * unit};
   if (is_huge(context.rank_count)) all.pop_back();
   return all;
@@ -67,12 +67,12 @@ std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
 
 // The cases of one part of a sweep, and their results.
 struct Cases {
-  const Row& row;
+  const Algorithm& algorithm;
   Prover& prover;
   SweepResult sweep;
 
   void check(const Context& context) {
-    if (std::optional<std::string> failure = prover.check(row, context)) {
+    if (std::optional<std::string> failure = prover.check(algorithm, context)) {
       sweep.failures.push_back(*std::move(failure));
     } else {
       ++sweep.passed;
@@ -110,9 +110,9 @@ void check_blocks(Cases& cases, Context context) {
 void check_collectives(Cases& cases, Context context) {
   for (const Collective each : {Collective::allreduce, Collective::scan, Collective::exscan}) {
     context.collective = each;
-    if (offers(cases.row.collectives, each)) cases.check(context);
+    if (offers(cases.algorithm.collectives, each)) cases.check(context);
   }
-  if (!offers(cases.row.collectives, Collective::reduce)) return;
+  if (!offers(cases.algorithm.collectives, Collective::reduce)) return;
   context.collective = Collective::reduce;
   for (const Rank root : roots_of(context.rank_count, context.segments)) {
     context.root = root;
@@ -124,8 +124,8 @@ bool has(const std::string& name, std::string_view parameter) { return name.find
 
 // Returns the names of schedules to check. The names leave out `block=`, which changes only the number of segments, not
 // the steps.
-std::vector<std::string> names_to_check(const Row& row) {
-  std::vector<std::string> names = names_of(row);
+std::vector<std::string> names_to_check(const Algorithm& algorithm) {
+  std::vector<std::string> names = names_of(algorithm);
   std::erase_if(names, [](const std::string& name) { return has(name, ":block="); });
   return names;
 }
@@ -133,9 +133,9 @@ std::vector<std::string> names_to_check(const Row& row) {
 // Returns the nodes to check: null (consecutive ranks). If the schedule takes its groups from nodes, also ranks
 // distributed to nodes round-robin and at random, nodes of growing sizes, one node, and one node per rank. For a larger
 // job: round-robin and at random.
-std::vector<std::optional<order::Nodes>> nodes_of(const Row& row, const Spec& spec, Rank rank_count) {
+std::vector<std::optional<order::Nodes>> nodes_of(const Algorithm& algorithm, const Spec& spec, Rank rank_count) {
   std::vector<std::optional<order::Nodes>> all = {std::nullopt};
-  if (!row.has_groups || spec.parameter("size") != nullptr) return all;
+  if (!algorithm.has_groups || spec.parameter("size") != nullptr) return all;
   const auto add = [&](const auto& label) {
     std::vector<Rank> labels;
     labels.reserve(static_cast<std::size_t>(rank_count));
@@ -155,9 +155,9 @@ std::vector<std::optional<order::Nodes>> nodes_of(const Row& row, const Spec& sp
 }
 
 void check_job(Cases& cases, const Context& job) {
-  if (offers(cases.row.collectives, Collective::reduce_scatter)) check_blocks(cases, job);
-  for (const auto& layout : layouts_of(cases.row, job.rank_count)) {
-    for (const std::uint32_t segments : segments_of(cases.row, job)) {
+  if (offers(cases.algorithm.collectives, Collective::reduce_scatter)) check_blocks(cases, job);
+  for (const auto& layout : layouts_of(cases.algorithm, job.rank_count)) {
+    for (const std::uint32_t segments : segments_of(cases.algorithm, job)) {
       Context context = job;
       context.segments = segments;
       context.layout = layout ? &*layout : nullptr;
@@ -168,11 +168,11 @@ void check_job(Cases& cases, const Context& job) {
 
 }  // namespace
 
-std::vector<SweepPart> parts_of_sweep(Rank first, Rank last, Rows rows) {
+std::vector<SweepPart> parts_of_sweep(Rank first, Rank last, Algorithms algorithms) {
   std::vector<SweepPart> parts;
-  for (const Row& row : rows) {
-    for (const std::string& name : names_to_check(row)) {
-      const Spec spec = parse(name, rows);
+  for (const Algorithm& algorithm : algorithms) {
+    for (const std::string& name : names_to_check(algorithm)) {
+      const Spec spec = parse(name, algorithms);
       for (Rank rank_count = first; rank_count <= last; ++rank_count) {
         // In a huge job all slots are used again with the default of `open=`, too.
         if (is_huge(rank_count) && has(name, ":open=")) break;
@@ -184,17 +184,17 @@ std::vector<SweepPart> parts_of_sweep(Rank first, Rank last, Rows rows) {
 }
 
 SweepResult check_part(const SweepPart& part, Prover& prover) {
-  const Row& row = *part.spec.row;
-  Cases cases{row, prover, {}};
-  for (const auto& nodes : nodes_of(row, part.spec, part.rank_count))
+  const Algorithm& algorithm = *part.spec.algorithm;
+  Cases cases{algorithm, prover, {}};
+  for (const auto& nodes : nodes_of(algorithm, part.spec, part.rank_count))
     check_job(cases, {.rank_count = part.rank_count, .spec = &part.spec, .nodes = nodes ? &*nodes : nullptr});
   return std::move(cases.sweep);
 }
 
-SweepResult check_all(Rank first, Rank last, Rows rows) {
+SweepResult check_all(Rank first, Rank last, Algorithms algorithms) {
   SweepResult sweep;
   Prover prover;
-  for (const SweepPart& part : parts_of_sweep(first, last, rows)) sweep.add(check_part(part, prover));
+  for (const SweepPart& part : parts_of_sweep(first, last, algorithms)) sweep.add(check_part(part, prover));
   return sweep;
 }
 
@@ -202,7 +202,7 @@ bool is_swept(const Spec& spec) {
   Spec without_block = spec;
   std::erase_if(without_block.parameters, [](const Spec::Parameter& each) { return each.name == "block"; });
   const std::string text = text_of(without_block);
-  const std::vector<std::string> names = names_to_check(*spec.row);
+  const std::vector<std::string> names = names_to_check(*spec.algorithm);
   return std::ranges::find(names, text) != names.end();
 }
 

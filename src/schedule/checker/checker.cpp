@@ -20,8 +20,8 @@ namespace steadfold::schedule {
 class Prover::Proof final : public Machine {
  public:
   // Returns the fault, or an empty text if the case is proved.
-  std::string run(const Row& row, const Context& context) {
-    begin(row, context);
+  std::string run(const Algorithm& algorithm, const Context& context) {
+    begin(algorithm, context);
     compile();
     if (failure_.empty()) {
       matching_.match(programs());
@@ -74,16 +74,16 @@ class Prover::Proof final : public Machine {
     fail(rank, "step " + std::to_string(program(rank).index_of(step)) + " (" + text_of(step.kind) + "): " + what);
   }
 
-  void begin(const Row& row, const Context& context) {
-    row_ = &row;
+  void begin(const Algorithm& algorithm, const Context& context) {
+    algorithm_ = &algorithm;
     context_ = context;
     failure_.clear();
     starts_.clear();
     for (Rank rank = 0; rank <= rank_count(); ++rank)
       starts_.push_back(context.layout ? context.layout->start(rank) : static_cast<Index>(rank));
     circle_ = Circle(row_count());
-    counts_once_ = counts_of(row, context_.spec) == Counts::once;
-    keeps_order_ = row.keeps_rank_order != KeepsRankOrder::never;
+    counts_once_ = counts_of(algorithm, context_.spec) == Counts::once;
+    keeps_order_ = algorithm.keeps_rank_order != KeepsRankOrder::never;
     queue_.clear();
     rank_ = 0;
     moved_ = false;
@@ -98,13 +98,13 @@ class Prover::Proof final : public Machine {
       Context own = context_;
       own.rank = rank;
       if (at(rank) == programs_.size()) programs_.emplace_back();
-      compiler_.compile(row_->steps(own), context_.segments, programs_[at(rank)]);
+      compiler_.compile(algorithm_->steps(own), context_.segments, programs_[at(rank)]);
       first_cell_.push_back(cells);
       cells += program(rank).slots().size();
       for (const std::string& fault : {fault_of_messages(program(rank)), fault_of_waves(program(rank).steps())})
         if (!fault.empty()) fail(rank, "has a fault: " + fault);
-      if (!program(rank).waves().empty() && !merges_on_arrival(*row_, context_.spec))
-        fail(rank, "merges in the order of arrival, which the schedule's registry row does not declare");
+      if (!program(rank).waves().empty() && !merges_on_arrival(*algorithm_, context_.spec))
+        fail(rank, "merges in the order of arrival, which the schedule's entry in the registry does not declare");
       for (const Step& step : program(rank).steps()) {
         const std::string form = fault_of_form(step, own);
         if (!form.empty()) fail(rank, step, form);
@@ -123,7 +123,7 @@ class Prover::Proof final : public Machine {
     started_.assign(matching_.size(), {});
     additions_.assign(matching_.addition_count(), {});
     carried_.assign(context_.segments, {});
-    port_count_ = row_->port_count(context_);
+    port_count_ = algorithm_->port_count(context_);
     send_ports_.assign(at(rank_count()) * port_count_, 0);
     receive_ports_.assign(at(rank_count()) * port_count_, 0);
     first_receive_.assign(at(rank_count()), 0);
@@ -417,11 +417,11 @@ class Prover::Proof final : public Machine {
     const Rank root = context_.rooted() ? context_.root : 0;
     if (!same_rows(own.rows, due_rows(rank)))
       fail(rank, "has the result of " + words(own.rows) + ", not of " + words(due_rows(rank)));
-    if (row_->keeps_order(root) && own.rows.run.first != 0) {
+    if (algorithm_->keeps_order(root) && own.rows.run.first != 0) {
       fail(rank, "has a result merged cyclically from " + std::string(context_.layout ? "row " : "rank ") +
                      std::to_string(own.rows.run.first) + " on, not in rank order");
     }
-    if (context_.collective != Collective::allreduce || !same_on_all_ranks(*row_, context_.spec)) return;
+    if (context_.collective != Collective::allreduce || !same_on_all_ranks(*algorithm_, context_.spec)) return;
     if (rank == 0) trees_[segment] = own.tree;
     if (trees_[segment] != own.tree) fail(rank, "has a result merged along a different tree than on rank 0");
   }
@@ -431,29 +431,29 @@ class Prover::Proof final : public Machine {
       if (found == formula) return;
       fail(std::string(what) + ": " + std::to_string(found) + ", but the formula gives " + std::to_string(formula));
     };
-    const bool is_uneven = row_->uneven || context_.collective == Collective::reduce_scatter || context_.is_scan();
+    const bool is_uneven =
+        algorithm_->uneven || context_.collective == Collective::reduce_scatter || context_.is_scan();
     Count partials = 0;
     for (const Carried& carried : carried_) partials += carried.partials;
-    if (is_uneven && row_->partial_messages) judge("partials", partials, row_->partial_messages(context_));
+    if (is_uneven && algorithm_->partial_messages) judge("partials", partials, algorithm_->partial_messages(context_));
     if (!has_even_blocks()) return;
-    if (row_->messages) judge("messages", matching_.message_count(), row_->messages(context_));
+    if (algorithm_->messages) judge("messages", matching_.message_count(), algorithm_->messages(context_));
     for (const Carried& carried : carried_) {
-      if (!row_->messages || !row_->partial_messages || is_uneven) break;
-      judge("partial results of a segment", carried.partials, bytes_of(*row_, context_, {.partials = 1}));
-      judge("results of a segment", carried.values, bytes_of(*row_, context_, {.values = 1}));
+      if (!algorithm_->messages || !algorithm_->partial_messages || is_uneven) break;
+      judge("partial results of a segment", carried.partials, bytes_of(*algorithm_, context_, {.partials = 1}));
+      judge("results of a segment", carried.values, bytes_of(*algorithm_, context_, {.values = 1}));
     }
-    if (!row_->allows_rounds(rounds_, context_)) judge("rounds", rounds_, row_->rounds(context_));
+    if (!algorithm_->allows_rounds(rounds_, context_)) judge("rounds", rounds_, algorithm_->rounds(context_));
   }
 
   // Whether all blocks have the same number of segments. Otherwise the formulas for messages and rounds do not hold.
   bool has_even_blocks() const {
     const Count each = context_.segments / at(rank_count());
-    for (std::size_t rank = 0; rank + 1 < context_.blocks.size(); ++rank)
-      if (context_.blocks[rank + 1] - context_.blocks[rank] != each) return false;
-    return true;
+    const auto differs = [each](Count begin, Count end) { return end - begin != each; };
+    return std::ranges::adjacent_find(context_.blocks, differs) == context_.blocks.end();
   }
 
-  const Row* row_ = nullptr;
+  const Algorithm* algorithm_ = nullptr;
   Context context_;
   std::vector<Index> starts_;  // first row of every rank, and the number of rows
   Circle circle_{0};
@@ -489,12 +489,10 @@ class Prover::Proof final : public Machine {
 Prover::Prover() : proof_(std::make_unique<Proof>()) {}
 Prover::~Prover() = default;
 
-std::optional<std::string> Prover::check(const Row& row, const Context& context) {
-  const std::string failure = proof_->run(row, context);
+std::optional<std::string> Prover::check(const Algorithm& algorithm, const Context& context) {
+  const std::string failure = proof_->run(algorithm, context);
   if (failure.empty()) return std::nullopt;
-  return (context.spec ? text_of(*context.spec) : std::string(row.name)) + text_of(context) + ": " + failure;
+  return (context.spec ? text_of(*context.spec) : std::string(algorithm.name)) + text_of(context) + ": " + failure;
 }
-
-std::optional<std::string> check(const Row& row, const Context& context) { return Prover().check(row, context); }
 
 }  // namespace steadfold::schedule

@@ -1,6 +1,6 @@
 // Proves schedules: runs the programs of all ranks with symbols in place of bytes, and with messages that wait for
 // their receiver.
-// Rank order: checked if the row claims it; otherwise cyclic order is checked. Cost: O(steps of all ranks).
+// Rank order: checked if the algorithm claims it; otherwise cyclic order is checked. Cost: O(steps of all ranks).
 //
 // One run stands for all interleavings: a receive names its sender, and steps start in order and wait for the
 // communications that use their slots. So no choice depends on time. Only waves (see step.hpp) take messages in the
@@ -18,10 +18,10 @@
 // - anything outside one run, such as data that a second run finds in the slots of the first. The sweeps of
 //   tests/execution and tests/mpi test these.
 //
-// Rounds are counted with this rule: each rank has one send port and one receive port (or as many as the row says), and
-// merging is free. A message starts at max(time its data is ready, time a send port is free) and keeps the port for one
-// round. The message is received at max(its start, time the receive port is free) + 1. Ports serve messages in the
-// order of the steps that send and receive them; see ports.hpp.
+// Rounds are counted with this rule: each rank has one send port and one receive port (or as many as the algorithm
+// says), and merging is free. A message starts at max(time its data is ready, time a send port is free) and keeps the
+// port for one round. The message is received at max(its start, time the receive port is free) + 1. Ports serve
+// messages in the order of the steps that send and receive them; see ports.hpp.
 //
 // The checker does not count bytes. For every segment it counts the messages that carry partials and the messages that
 // carry values. If all partials of a segment have one size (plain; exact at full width), bytes_of gives the bytes. The
@@ -40,29 +40,32 @@
 
 namespace steadfold::schedule {
 
-/// Checks the schedule for this rank count, root, collective and segment count. Returns a description of the first
-/// fault, or `nullopt` if the schedule is proved. The context's rank is ignored. A layout must be in rank order;
-/// without a layout every rank holds one row. The check assumes that sends are synchronous and that messages between
-/// two ranks arrive in order. It checks:
-/// - the value of every rank that should have it covers every row exactly once (at least once with
-///   `Counts::at_least_once`), and no other rank has a value;
-/// - `covers`, rank order, and, if the row says so, equal merge trees on all ranks;
-/// - sends and receives name the same slots, and no step mixes segments;
-/// - no landing slot is written before it is read, and there is no deadlock;
-/// - the numbers of messages, partials, values and rounds equal the row's formulas.
-std::optional<std::string> check(const Row& row, const Context& context);
-
-/// Checks one case after the other, as `check` does, and reuses its memory. Use the object from one thread at a time.
+/// Checks one case after the other and reuses its memory. Use the object from one thread at a time.
 class Prover {
  public:
   Prover();
   ~Prover();
-  std::optional<std::string> check(const Row& row, const Context& context);
+  /// Checks the schedule for this rank count, root, collective and segment count. Returns a description of the first
+  /// fault, or `nullopt` if the schedule is proved. The context's rank is ignored. A layout must be in rank order;
+  /// without a layout every rank holds one row. The check assumes that sends are synchronous and that messages between
+  /// two ranks arrive in order. It checks:
+  /// - the value of every rank that should have it covers every row exactly once (at least once with
+  ///   `Counts::at_least_once`), and no other rank has a value;
+  /// - `covers`, rank order, and, if the algorithm says so, equal merge trees on all ranks;
+  /// - sends and receives name the same slots, and no step mixes segments;
+  /// - no landing slot is written before it is read, and there is no deadlock;
+  /// - the numbers of messages, partials, values and rounds equal the algorithm's formulas.
+  std::optional<std::string> check(const Algorithm& algorithm, const Context& context);
 
  private:
   class Proof;
   std::unique_ptr<Proof> proof_;
 };
+
+/// Checks one case, as `Prover::check` does.
+inline std::optional<std::string> check(const Algorithm& algorithm, const Context& context) {
+  return Prover().check(algorithm, context);
+}
 
 /// The result of a sweep: the number of cases proved, and one line for each failed case.
 struct SweepResult {
@@ -81,22 +84,21 @@ struct SweepPart {
   Rank rank_count;
 };
 
-/// Checks every row, by itself and with its examples of parameters, for each of its collectives, at every rank count
-/// from `first` to `last`.
-/// Segments: 1, 2, 3 and 7, which is more than any pipeline has receives posted for; or 1, the row's unit and twice the
-/// unit. Beyond 67 ranks the last of these is left out, and so is `open=`.
-/// Roots: all. Beyond 32 ranks: roots at the ends, in the middle and where landing slots are used again.
-/// Layouts, for a row whose steps follow the layout: few and many elements, with every distribution, with empty ranks.
-/// Nodes, for a row whose groups are nodes: ranks distributed round-robin and at random, nodes of many sizes.
-SweepResult check_all(Rank first, Rank last, Rows rows = registry());
+/// Checks every algorithm, by itself and with its examples of parameters, for each of its collectives, at every rank
+/// count from `first` to `last`. Segments: 1, 2, 3 and 7, which is more than any pipeline has receives posted for; or
+/// 1, the algorithm's unit and twice the unit. Beyond 67 ranks the last of these is left out, and so is `open=`. Roots:
+/// all. Beyond 32 ranks: roots at the ends, in the middle and where landing slots are used again. Layouts, for an
+/// algorithm whose steps follow the layout: few and many elements, with every distribution, with empty ranks. Nodes,
+/// for an algorithm whose groups are nodes: ranks distributed round-robin and at random, nodes of many sizes.
+SweepResult check_all(Rank first, Rank last, Algorithms algorithms = registry());
 
 /// Returns the parts of a sweep, in the order in which its failures are listed: by schedule, then by rank count. The
 /// parts can be checked in any order and by several threads, each with a separate prover.
-std::vector<SweepPart> parts_of_sweep(Rank first, Rank last, Rows rows = registry());
+std::vector<SweepPart> parts_of_sweep(Rank first, Rank last, Algorithms algorithms = registry());
 /// Checks the cases of one part.
 SweepResult check_part(const SweepPart& part, Prover& prover);
 
-/// Whether `check_all` covers this schedule: a row by itself or with one of its examples of parameters, with any
+/// Whether `check_all` covers this schedule: an algorithm by itself or with one of its examples of parameters, with any
 /// `block=`.
 bool is_swept(const Spec& spec);
 

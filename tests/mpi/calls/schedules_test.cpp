@@ -76,10 +76,10 @@ TEST_F(SchedulesTest, GiveTheTreeOverRanks) {
     take(columns);
     std::size_t asked = turn++;
     const auto is_due = [&] { return all || asked++ % 5 == 0; };
-    for (const schedule::Row& row : schedule::registry()) {
-      for (const std::string& name : names_of(row)) {
+    for (const schedule::Algorithm& algorithm : schedule::registry()) {
+      for (const std::string& name : names_of(algorithm)) {
         const auto serves = [&](Collective collective) {
-          return test::says_it_serves(row, collective, 0, test::tree_merging, schedule::OperatorKind::ordered);
+          return test::says_it_serves(algorithm, collective, 0, test::tree_merging, schedule::OperatorKind::ordered);
         };
         const Options options{.method = tree()};
         if (serves(Collective::allreduce) && is_due()) ++found, expect_wanted(name, options);

@@ -67,10 +67,11 @@ Prediction predicted(const std::string& schedule, agreement::Method method, orde
 /// How many were compared: none where the schedule does not serve the call.
 int expect_prediction(const std::string& schedule, agreement::Method method, order::Rank root,
                       const std::vector<Count>& counts) {
-  const schedule::Row& row = *schedule::parse(schedule).row;
+  const schedule::Algorithm& algorithm = *schedule::parse(schedule).algorithm;
   const auto asked = agreement::reduction_to(root);
-  if (row.messages == nullptr || schedule::refusal(row, asked, std::max(root, 0), agreement::row_of(method).merging,
-                                                   schedule::OperatorKind::commutative)) {
+  if (algorithm.messages == nullptr ||
+      schedule::refusal(algorithm, asked, std::max(root, 0), agreement::properties_of(method).merging,
+                        schedule::OperatorKind::commutative)) {
     return 0;
   }
   sf::Options options{.method = method == agreement::Method::tree ? sf::tree() : sf::plain()};
@@ -102,8 +103,8 @@ TEST(Prediction, IsWhatRealRanksCount) {
   const int one_in = thorough(Ranks()) ? 1 : 5;
   int asked = 0;
   int compared = 0;
-  for (const schedule::Row& row : schedule::registry()) {
-    for (const std::string& schedule : names_of(row)) {
+  for (const schedule::Algorithm& algorithm : schedule::registry()) {
+    for (const std::string& schedule : names_of(algorithm)) {
       for (const auto& counts : all_counts(size_of_world())) {
         for (const auto method : {agreement::Method::tree, agreement::Method::plain}) {
           for (const order::Rank root : {agreement::all_ranks, 0, size_of_world() - 1}) {

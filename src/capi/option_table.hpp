@@ -14,7 +14,7 @@ namespace steadfold::capi {
 static_assert(sizeof(sf_sweep) == sizeof(arithmetic::Sweep) &&
               SF_DOUBLE_SWEEP == static_cast<int>(arithmetic::Sweep::double_sweep));
 
-inline constexpr Option option_rows[] = {
+inline constexpr Option option_table[] = {
     {.name = "operation",
      .about = "the operation that is computed",
      .values = "the name of an operation",
