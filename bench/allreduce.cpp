@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "agreement/choice.hpp"
-#include "agreement/methods.hpp"
+#include "call/methods.hpp"
+#include "plan/choice.hpp"
 #include "race.hpp"
 #include "schedule/registry.hpp"
 
@@ -34,7 +34,7 @@ Operator operator_named(const std::string& name) {
 /// Says why the schedule cannot serve the method, operator and type; `nullopt` if it can.
 std::optional<std::string> refusal(const Operator& op, const std::string& type, const std::string& method,
                                    const std::string& schedule) {
-  const agreement::MethodProperties& properties = command::properties_named(method);
+  const call::MethodProperties& properties = command::properties_named(method);
   if (properties.rounds_once && (op.user || op.wanted != Wanted::sum || type == "i32"))
     return method + " has no operator " + std::string(op.name) + " of " + type +
            " (the method makes only sums of f64 and f32), use tree or plain";
@@ -50,8 +50,8 @@ std::optional<std::string> refusal(const Operator& op, const std::string& type, 
 std::vector<std::string> all_schedules(bool with_ports) {
   std::vector<std::string> names = {"auto"};
   for (const auto& algorithm : schedule::registry()) {
-    const std::vector tried = with_ports ? agreement::names_to_try(algorithm, rank_count_of_world())
-                                         : std::vector{std::string(algorithm.name)};
+    const std::vector tried =
+        with_ports ? plan::names_to_try(algorithm, rank_count_of_world()) : std::vector{std::string(algorithm.name)};
     names.insert(names.end(), tried.begin(), tried.end());
   }
   return names;

@@ -12,7 +12,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "agreement/description.hpp"
+#include "call/description.hpp"
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
 #include "program/job.hpp"
@@ -123,9 +123,9 @@ inline void check(sf_status status) {
 /// a plan does not, users cannot bind it.
 inline bool same_on_all_ranks(const sf_call& call, const std::string& schedule) {
   if (schedule == "auto" || schedule == "mpich") return true;
-  agreement::HeldArguments arguments;
-  const agreement::Description described = agreement::describe(capi::converted_call(&call, arguments));
-  if (agreement::merging_of(described).is_associative) return true;
+  call::HeldArguments arguments;
+  const call::Description described = call::describe(capi::converted_call(&call, arguments));
+  if (call::merging_of(described).is_associative) return true;
   const schedule::Spec spec = schedule::parse(schedule);
   return schedule::same_on_all_ranks(*spec.algorithm, &spec);
 }

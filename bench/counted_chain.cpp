@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "agreement/agreement.hpp"
-#include "execution/plan.hpp"
+#include "plan/agreement.hpp"
+#include "plan/plan.hpp"
 #include "transport/forwarding.hpp"
 #include "transport/simulated/simulated.hpp"
 
@@ -47,19 +47,17 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::size_t segments = std::strtoull(argv[2], nullptr, 10);
-  const agreement::Call call{.method = agreement::Method::plain,
-                             .columns = segments,
-                             .layout = agreement::LayoutKind::row_per_rank,
-                             .rows = 1};
-  const std::vector<std::byte> proposal = agreement::propose(std::span(&call, 1), 0, nullptr);
+  const call::Call call{
+      .method = call::Method::plain, .columns = segments, .layout = call::LayoutKind::row_per_rank, .rows = 1};
+  const std::vector<std::byte> proposal = plan::propose(std::span(&call, 1), 0, nullptr);
   const std::vector<std::span<const std::byte>> proposals(ranks, proposal);
-  const agreement::Agreement agreed = agreement::conclude(proposals, {.forced_schedule = argv[1]});
+  const plan::Agreement agreed = plan::conclude(proposals, {.forced_schedule = argv[1]});
 
   const auto network = std::make_shared<transport::SimulatedNetwork>(
       ranks, transport::SimulatedOptions{.delivery = transport::Delivery::prompt});
-  std::vector<std::unique_ptr<execution::Plan>> plans;
+  std::vector<std::unique_ptr<plan::Plan>> plans;
   for (Rank rank = 0; rank < ranks; ++rank)
-    plans.push_back(std::make_unique<execution::Plan>(
+    plans.push_back(std::make_unique<plan::Plan>(
         agreed, std::span(&call, 1),
         std::make_shared<TransportOfFew>(std::shared_ptr<transport::Transport>(network, &network->rank(rank))), 0,
         static_cast<std::uint32_t>(segments)));

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "agreement/agreement.hpp"
-#include "execution/plan.hpp"
+#include "plan/agreement.hpp"
+#include "plan/plan.hpp"
 
 namespace {
 
@@ -91,9 +91,9 @@ class Loopback final : public transport::Transport {
   Rank rank_;
 };
 
-agreement::Method method_named(std::string_view name) {
-  if (name == "tree") return agreement::Method::tree;
-  return name == "exact" ? agreement::Method::exact : agreement::Method::binned;
+call::Method method_named(std::string_view name) {
+  if (name == "tree") return call::Method::tree;
+  return name == "exact" ? call::Method::exact : call::Method::binned;
 }
 
 }  // namespace
@@ -105,20 +105,18 @@ int main(int argc, char** argv) {
   }
   const std::size_t count = std::strtoull(argv[2], nullptr, 10);
   const std::size_t members = argc == 5 ? std::strtoull(argv[4], nullptr, 10) : 1;
-  const agreement::Call call{
-      .method = method_named(argv[1]), .layout = agreement::LayoutKind::rank_order, .rows = count};
-  const std::vector<agreement::Call> calls(members, call);
-  const std::vector<std::byte> proposal[2] = {agreement::propose(calls, 0, nullptr),
-                                              agreement::propose(calls, 1, nullptr)};
+  const call::Call call{.method = method_named(argv[1]), .layout = call::LayoutKind::rank_order, .rows = count};
+  const std::vector<call::Call> calls(members, call);
+  const std::vector<std::byte> proposal[2] = {plan::propose(calls, 0, nullptr), plan::propose(calls, 1, nullptr)};
   const std::span<const std::byte> proposals[2] = {proposal[0], proposal[1]};
-  const agreement::Agreement agreed = agreement::conclude(proposals, {.forced_schedule = "recursive_doubling"});
+  const plan::Agreement agreed = plan::conclude(proposals, {.forced_schedule = "recursive_doubling"});
 
   const auto loop = std::make_shared<Loop>();
-  execution::Plan plans[2] = {{agreed, calls, std::make_shared<Loopback>(loop, 0), 0},
-                              {agreed, calls, std::make_shared<Loopback>(loop, 1), 0}};
+  plan::Plan plans[2] = {{agreed, calls, std::make_shared<Loopback>(loop, 0), 0},
+                         {agreed, calls, std::make_shared<Loopback>(loop, 1), 0}};
   const std::vector<double> x(count, 0.1);
   std::vector<double> results[2] = {std::vector<double>(members), std::vector<double>(members)};
-  std::vector<agreement::Data> data[2];
+  std::vector<call::Data> data[2];
   for (const int rank : {0, 1})
     for (double& result : results[rank])
       data[rank].push_back(

@@ -30,7 +30,7 @@ int rank_in(MPI_Comm comm) {
 /// The ranks with which rank 0 exchanges messages, the same on all ranks. 0 means none.
 struct Partners {
   int between = 0;
-  std::array<int, agreement::links_inside.size()> inside = {};  // partner for each link of agreement::links_inside
+  std::array<int, plan::links_inside.size()> inside = {};  // partner for each link of plan::links_inside
 };
 
 /// Returns, by rank, the first rank of its node.

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "agreement/network.hpp"
+#include "plan/network.hpp"
 
 namespace steadfold::bench {
 
@@ -25,8 +25,8 @@ constexpr std::size_t length_in_stream = 32704;
 /// The times of messages on the links of a job.
 struct TimesOfLinks {
   LinkTimes between;  // link between nodes; on one node, between its parts, or between any two ranks
-  /// Links to nearer ranks, if there are any, in the order of agreement::links_inside.
-  std::array<std::optional<LinkTimes>, agreement::links_inside.size()> inside = {};
+  /// Links to nearer ranks, if there are any, in the order of plan::links_inside.
+  std::array<std::optional<LinkTimes>, plan::links_inside.size()> inside = {};
 };
 
 /// Measures messages between rank 0 of MPI_COMM_WORLD and the last rank of another node; if there is none, the last

@@ -8,9 +8,9 @@
 
 #include "bench.hpp"
 #include "contest.hpp"
-#include "execution/thread_pool.hpp"
 #include "fast_math.hpp"
 #include "kernels/target.hpp"
+#include "plan/thread_pool.hpp"
 #include "read.hpp"
 #include "steadfold/steadfold.hpp"
 
@@ -167,7 +167,7 @@ class Kernels {
   std::span<T> x_, y_;
   unsigned threads_;
   std::vector<Part> parts_;
-  execution::ThreadPool pool_;
+  plan::ThreadPool pool_;
   std::vector<Candidate> candidates_;
   std::vector<Entrant> entrants_;
 };

@@ -5,17 +5,17 @@
 #include <stdexcept>
 #include <vector>
 
-#include "agreement/description.hpp"
-#include "agreement/kinds.hpp"
 #include "arithmetic/exact/kept_rows.hpp"
+#include "call/description.hpp"
+#include "call/kinds.hpp"
 #include "statistics.hpp"
 
 namespace steadfold::bench {
 namespace {
 
-using agreement::Method;
 using arithmetic::Block;
 using arithmetic::Content;
+using call::Method;
 using order::Bytes;
 using order::Count;
 
@@ -36,13 +36,12 @@ std::vector<double> values_of_rows(Count first) {
 std::unique_ptr<arithmetic::PartialKind> kind_of(Content content) {
   static const arithmetic::Operator none;
   const bool in_bins = content == Content::bins;
-  const agreement::Description description =
-      describe(agreement::Call{.method = in_bins ? Method::binned : Method::exact,
-                               .columns = columns,
-                               .parameters = {.bins = in_bins ? 3u : 0u}});
-  const agreement::MergedRows known{.rows = rows, .ranks = static_cast<order::Rank>(rows)};
-  return make_kind(description, agreement::operator_of(description, none), columns,
-                   content == Content::values ? known : agreement::MergedRows{});
+  const call::Description description = describe(call::Call{.method = in_bins ? Method::binned : Method::exact,
+                                                            .columns = columns,
+                                                            .parameters = {.bins = in_bins ? 3u : 0u}});
+  const call::MergedRows known{.rows = rows, .ranks = static_cast<order::Rank>(rows)};
+  return make_kind(description, call::operator_of(description, none), columns,
+                   content == Content::values ? known : call::MergedRows{});
 }
 
 std::vector<std::byte> partial_of(const arithmetic::PartialKind& kind, Count first) {
@@ -72,7 +71,7 @@ double seconds_of(int rounds, const Call& call) {
 
 }  // namespace
 
-agreement::Rates measured_rates(Content content, int rounds) {
+plan::Rates measured_rates(Content content, int rounds) {
   const auto kind = kind_of(content);
   const std::vector<std::byte> left = partial_of(*kind, 0);
   const std::vector<std::byte> right = partial_of(*kind, rows_of_each);

@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
-#include "agreement/choice.hpp"
 #include "bench/bench.hpp"
 #include "bench/statistics.hpp"
+#include "plan/choice.hpp"
 #include "prediction/prediction.hpp"
 #include "program/launcher.hpp"
 #include "program/methods.hpp"
@@ -106,17 +106,17 @@ constexpr const char* network = "two_level:size=36:latency=281e-9";
 /// Seconds of one allreduce of so many columns, a row for each rank.
 double predicted_seconds(const std::string& method, std::size_t columns, int ranks) {
   const Method asked = method_named(method);
-  const agreement::Call call{
-      .method = static_cast<agreement::Method>(asked.id), .columns = columns, .parameters = parameters_of(asked)};
+  const call::Call call{
+      .method = static_cast<call::Method>(asked.id), .columns = columns, .parameters = parameters_of(asked)};
   prediction::Scenario scenario{.description = describe(call)};
   scenario.counts.assign(static_cast<std::size_t>(ranks), 1);
   const std::string schedule =
-      agreement::chosen_schedule(method == "plain" ? "mpich" : "auto", std::span(&scenario.description, 1),
-                                 order::Layout::contiguous(scenario.counts), agreement::Network{.link = between_nodes})
+      plan::chosen_schedule(method == "plain" ? "mpich" : "auto", std::span(&scenario.description, 1),
+                            order::Layout::contiguous(scenario.counts), plan::Network{.link = between_nodes})
           .schedule;
-  scenario.schedule = agreement::checked_schedule(schedule, std::span(&scenario.description, 1));
-  const auto context = agreement::context_of(scenario.description, scenario.schedule, ranks);
-  scenario.segments = agreement::segments_of(context, columns, scenario.description.element_bytes, between_nodes);
+  scenario.schedule = plan::checked_schedule(schedule, std::span(&scenario.description, 1));
+  const auto context = call::context_of(scenario.description, scenario.schedule, ranks);
+  scenario.segments = plan::segments_of(context, columns, scenario.description.element_bytes, between_nodes);
   return predict(scenario, *transport::make_topology(network, between_nodes, ranks)).seconds.value();
 }
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "agreement/methods.hpp"
-#include "agreement/parameters.hpp"
+#include "call/methods.hpp"
+#include "call/parameters.hpp"
 #include "program/doctor/method_text.hpp"
 #include "program/job.hpp"
 
@@ -15,8 +15,8 @@ namespace steadfold::command {
 
 namespace {
 
-using agreement::MethodParameter;
-using agreement::MethodProperties;
+using call::MethodParameter;
+using call::MethodProperties;
 
 /// Other spellings of parameters that the command accepts.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> other_spellings = {
@@ -39,14 +39,14 @@ std::string values_of(const MethodParameter& parameter) {
 
 std::vector<std::string> names_of(bool (*is_wanted)(const MethodProperties&)) {
   std::vector<std::string> names;
-  for (const MethodProperties& properties : agreement::methods())
+  for (const MethodProperties& properties : call::methods())
     if (is_wanted(properties)) names.emplace_back(properties.merging.method);
   return names;
 }
 
 std::vector<const MethodParameter*> parameters_of(const MethodProperties& method) {
   std::vector<const MethodParameter*> parameters;
-  for (const MethodParameter& each : agreement::parameter_table)
+  for (const MethodParameter& each : call::parameter_table)
     if (each.method == method.method) parameters.push_back(&each);
   return parameters;
 }
@@ -66,8 +66,8 @@ std::string take_parameter(sf_call& call, const MethodProperties& method, const 
 
 std::string method_help() {
   std::string text;
-  for (const MethodProperties& method : agreement::methods()) {
-    text += (text.empty() ? "" : method.method == agreement::methods().back().method ? " or " : ", ");
+  for (const MethodProperties& method : call::methods()) {
+    text += (text.empty() ? "" : method.method == call::methods().back().method ? " or " : ", ");
     text += method.merging.method;
     for (const MethodParameter* each : parameters_of(method)) {
       const std::string first = each->names.empty() ? std::to_string(each->by_default) : std::string(each->names[0]);
@@ -90,7 +90,7 @@ std::vector<std::string> methods_rounding_once() {
 }
 
 const MethodProperties& properties_named(const std::string& name) {
-  if (const auto* const properties = agreement::find_method(family_of(name))) return *properties;
+  if (const auto* const properties = call::find_method(family_of(name))) return *properties;
   throw Failure(schedule::unknown_name("method", family_of(name), built_methods()));
 }
 
@@ -112,8 +112,8 @@ Method method_named(const std::string& name) {
   return detail::method_of(call);
 }
 
-agreement::MethodParameters parameters_of(const Method& method) {
-  return agreement::parameters_of(method, [](auto enumerator) { return enumerator; });
+call::MethodParameters parameters_of(const Method& method) {
+  return call::parameters_of(method, [](auto enumerator) { return enumerator; });
 }
 
 schedule::Merging merging_named(const std::string& method) {

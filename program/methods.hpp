@@ -7,17 +7,17 @@
 #include "schedule/registry.hpp"
 #include "steadfold/types.hpp"
 
-namespace steadfold::agreement {
+namespace steadfold::call {
 struct MethodParameters;
 struct MethodProperties;
-}  // namespace steadfold::agreement
+}  // namespace steadfold::call
 
 namespace steadfold::command {
 
 /// Returns the help text of an option that takes a method.
 std::string method_help();
 
-/// Return the names of all methods, and of the methods with a property (see agreement::MethodRow).
+/// Return the names of all methods, and of the methods with a property (see call::MethodRow).
 std::vector<std::string> built_methods();
 std::vector<std::string> methods_promising_the_same_bits();
 std::vector<std::string> methods_rounding_once();
@@ -27,10 +27,10 @@ inline std::string family_of(const std::string& method) { return method.substr(0
 /// Returns the library's value for a method's name. Throws Failure for unknown names.
 Method method_named(const std::string& name);
 /// Returns a method's parameters in the library's type.
-agreement::MethodParameters parameters_of(const Method& method);
+call::MethodParameters parameters_of(const Method& method);
 
 /// Returns the library's properties of a method, whatever its parameters. Throws Failure for unknown names.
-const agreement::MethodProperties& properties_named(const std::string& method);
+const call::MethodProperties& properties_named(const std::string& method);
 
 /// Returns the properties of a method, with its parameters, that schedules need. Throws Failure for unknown names.
 schedule::Merging merging_named(const std::string& method);

@@ -16,8 +16,8 @@ BUILD, CORES, AT_ONCE, LEFT_OUT = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[
 LONG = 60  # seconds; what takes longer is announced
 PROGRAM_OF_ROOM = {
     "order": "order", "kernels": "kernels", "arithmetic": "arithmetic", "schedule": "schedule",
-    "transport": "transport", "agreement": "collective", "execution": "collective", "prediction": "collective",
-    "session": "collective", "capi": "capi",
+    "transport": "transport", "call": "collective", "plan": "collective", "prediction": "collective", "group": "collective",
+    "capi": "capi",
 }  # fmt: skip
 ON_THREE_RANKS = r"mpi\.openmpi\.(ranks|inside)\.p3"
 EVERYTHING = r".*"

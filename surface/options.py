@@ -136,8 +136,8 @@ def method_parameters(made):
     values = ", ".join(f".{each.name} = {read(each)}" for each in parameters())
     return "\n".join([
         f"// {made}\n//", "// The parameters of methods.", "#pragma once\n", "#include <array>", "#include <bit>", "#include <cstdint>", "#include <iterator>",
-        "#include <span>", "#include <string_view>\n", '#include "agreement/methods.hpp"', '#include "agreement/whole_word.hpp"',
-        '#include "arithmetic/operator.hpp"\n', "namespace steadfold::agreement {\n",
+        "#include <span>", "#include <string_view>\n", '#include "arithmetic/operator.hpp"',
+        '#include "call/methods.hpp"', '#include "call/whole_word.hpp"\n', "namespace steadfold::call {\n",
         "/// The parameters of methods, one word each. In a call, 0 stands for the default. In a description, the parameters of",
         "/// other methods are 0.", "struct MethodParameters {", *(f"{code:{width}}  // {about}" for code, about in members),
         "\n  friend bool operator==(const MethodParameters&, const MethodParameters&) = default;", "};\n",
@@ -149,7 +149,7 @@ def method_parameters(made):
         "constexpr ParameterWords words_of(const MethodParameters& given) noexcept {", "  return std::bit_cast<ParameterWords>(given);", "}\n",
         *with_defaults(), "/// Returns the parameters that a public struct has. `number` reads an enumerator as a number.",
         "template <class Given, class Number>", "constexpr MethodParameters parameters_of(const Given& given, Number number) {",
-        f"  return {{{values}}};", "}\n", "}  // namespace steadfold::agreement\n"])
+        f"  return {{{values}}};", "}\n", "}  // namespace steadfold::call\n"])
 
 
 # --- C++ -------------------------------------------------------------------------------------------------------------
@@ -247,4 +247,4 @@ def cxx_options(made):
 
 
 FILES = {"include/steadfold/steadfold.h": header, "include/steadfold/options.hpp": cxx_options, "src/capi/option_table.hpp": option_table,
-         "src/agreement/parameters.hpp": method_parameters}
+         "src/call/parameters.hpp": method_parameters}

@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "agreement/methods.hpp"
-#include "agreement/profile.hpp"
+#include "call/methods.hpp"
 #include "info.hpp"
 #include "kernels/target.hpp"
+#include "plan/profile.hpp"
 #include "program/mpi_library.hpp"
 #include "steadfold/steadfold.h"
 #include "table.hpp"
@@ -75,14 +75,14 @@ Json machine() {
 Json installation() {
   Json json;
   json["version"] = sf_version();
-  for (const agreement::MethodProperties& method : agreement::methods()) {
+  for (const call::MethodProperties& method : call::methods()) {
     if (!method.bits_version.empty()) json["bits_versions"][std::string(method.merging.method)] = method.bits_version;
   }
   json["mpi_library"] = mpi_library().version;
   json["built_for"] = mpi_library().name;
-  const std::string profile = agreement::profile_of(mpi_library().version);
+  const std::string profile = plan::profile_of(mpi_library().version);
   json["profile"] = profile.empty() ? Json() : Json(profile);
-  const std::string unused = agreement::network_of(mpi_library().version).unused_profile;
+  const std::string unused = plan::network_of(mpi_library().version).unused_profile;
   json["unused_profile"] = unused.empty() ? Json() : Json(unused);
   json["instruction_sets"] = {{"found", instruction_sets()}, {"chosen", kernels::name_of(kernels::chosen())}};
   json["prefetch"] = kernels::name_of(kernels::prefetch);

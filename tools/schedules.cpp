@@ -3,7 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "agreement/methods.hpp"
+#include "call/methods.hpp"
 #include "command.hpp"
 #include "schedule/registry.hpp"
 #include "table.hpp"
@@ -24,7 +24,7 @@ std::vector<std::string> collectives_of(const Algorithm& algorithm) {
 
 std::vector<std::string_view> methods_of(const Algorithm& algorithm) {
   std::vector<std::string_view> names;
-  for (const agreement::MethodProperties& each : agreement::methods()) {
+  for (const call::MethodProperties& each : call::methods()) {
     if (serves(algorithm, each.merging)) names.push_back(each.merging.method);
   }
   return names;

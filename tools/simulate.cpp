@@ -8,14 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "agreement/choice.hpp"
-#include "agreement/profile.hpp"
-#include "agreement/segmentation.hpp"
 #include "catalogue.hpp"
 #include "command.hpp"
 #include "long_work.hpp"
 #include "order/distribution.hpp"
 #include "placement.hpp"
+#include "plan/choice.hpp"
+#include "plan/profile.hpp"
+#include "plan/segmentation.hpp"
 #include "prediction/prediction.hpp"
 #include "program/methods.hpp"
 #include "request.hpp"
@@ -40,7 +40,7 @@ struct SimulateOptions {
   std::string type = "f64";
   std::string topology = "flat";
   std::string placement = "block";
-  agreement::Network network = {};
+  plan::Network network = {};
   double per_op = order::score_addition_seconds;
   bool json = false;
 };
@@ -100,8 +100,8 @@ std::string schedule_of(const SimulateOptions& options, const prediction::Scenar
   const char* const forced = std::getenv("STEADFOLD_SCHEDULE");
   const bool is_forced = options.schedule == "auto" && forced != nullptr && *forced != '\0';
   const auto chosen = [&](const std::string& asked) {
-    return agreement::chosen_schedule(asked, std::span(&scenario.description, 1),
-                                      order::Layout::contiguous(scenario.counts), options.network)
+    return plan::chosen_schedule(asked, std::span(&scenario.description, 1), order::Layout::contiguous(scenario.counts),
+                                 options.network)
         .schedule;
   };
   if (!is_forced) return chosen(options.schedule);
@@ -132,23 +132,23 @@ Json predicted(const SimulateOptions& options) {
   const auto type = options.type == "f32" ? arithmetic::Type::f32 : arithmetic::Type::f64;
   const schedule::Collective collective = collective_of(options);
   const Method method = method_named(options.method);
-  const agreement::Call call{.method = static_cast<agreement::Method>(method.id),
-                             .type = type,
-                             .result_type = type,
-                             .columns = options.width,
-                             .root = collective == schedule::Collective::reduce ? 0 : agreement::all_ranks,
-                             .collective = collective,
-                             .parameters = parameters_of(method)};
+  const call::Call call{.method = static_cast<call::Method>(method.id),
+                        .type = type,
+                        .result_type = type,
+                        .columns = options.width,
+                        .root = collective == schedule::Collective::reduce ? 0 : call::all_ranks,
+                        .collective = collective,
+                        .parameters = parameters_of(method)};
   prediction::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
   scenario.counts = spread(options.distribution, options.elements, options.ranks);
   if (collective == schedule::Collective::reduce_scatter)
     scenario.blocks = order::counts(order::Distribution::upper, options.width, options.ranks);
   const std::string schedule = schedule_of(options, scenario);
-  scenario.schedule = agreement::checked_schedule(schedule, std::span(&scenario.description, 1));
+  scenario.schedule = plan::checked_schedule(schedule, std::span(&scenario.description, 1));
   if (const auto reason = refusal(scenario.schedule, options.ranks)) throw Failure(*reason);
-  const auto context = agreement::context_of(scenario.description, scenario.schedule, options.ranks);
+  const auto context = call::context_of(scenario.description, scenario.schedule, options.ranks);
   scenario.segments =
-      agreement::segments_of(context, options.width, scenario.description.element_bytes, options.network.link);
+      plan::segments_of(context, options.width, scenario.description.element_bytes, options.network.link);
   const Count nodes = order::pe_intersecting_nodes(order::starts_of(scenario.counts), options.elements);
   const Count most = *std::ranges::max_element(scenario.counts) * options.width;
   const auto predicted_on_its_own = [&](const prediction::Scenario& asked) {
@@ -273,7 +273,7 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate.add_flag("--json", o->json, "Print one JSON object");
   simulate.callback([o, profile, placement, &action] {
     o->network.inside = o->network.link;
-    if (!profile->empty()) o->network = agreement::network_of_file(*profile);
+    if (!profile->empty()) o->network = plan::network_of_file(*profile);
     check(*o);
     refuse_without_effect(*o, placement->count() > 0);
     action = [o](const Job& job) { return run(job, *o); };

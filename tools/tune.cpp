@@ -10,13 +10,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "agreement/profile.hpp"
 #include "bench/bench.hpp"
 #include "bench/link.hpp"
 #include "bench/rates.hpp"
 #include "command.hpp"
 #include "long_work.hpp"
 #include "output.hpp"
+#include "plan/profile.hpp"
 #include "program/mpi_library.hpp"
 #include "table.hpp"
 #include "worker.hpp"
@@ -24,8 +24,8 @@
 namespace steadfold::command {
 namespace {
 
-using agreement::links_inside;
 using bench::LinkTimes;
+using plan::links_inside;
 
 constexpr const char* tune_worker = "tune-worker";
 constexpr double most_residual = 0.3;
@@ -54,7 +54,7 @@ LinkTimes times_in(const Json& json) {
 /// The measured times of messages, and rates of partials by their content. Empty entries are not measured yet.
 struct Measured {
   bench::TimesOfLinks links;
-  std::array<std::optional<agreement::Rates>, arithmetic::content_count> rates = {};
+  std::array<std::optional<plan::Rates>, arithmetic::content_count> rates = {};
 };
 
 /// Starts two ranks several times, and measures in each launch.
@@ -72,7 +72,7 @@ LinkTimes of_launches(const TuneOptions& options, LongWork& work) {
 Json to_json(const bench::FittedLink& fitted, const LinkTimes& times) {
   const transport::LogGP& link = fitted.link;
   Json found = {{"latency", link.latency}, {"gap", link.gap}, {"per_byte", link.per_byte}};
-  for (const agreement::LinkLimit& each : agreement::link_limits) {
+  for (const plan::LinkLimit& each : plan::link_limits) {
     const bool is_known = link.*each.limit != transport::LogGP::no_limit;
     found[std::string(each.limit_name)] = is_known ? Json(link.*each.limit) : Json();
     found[std::string(each.name)] = is_known ? Json(link.*each.figure) : Json();
@@ -81,17 +81,17 @@ Json to_json(const bench::FittedLink& fitted, const LinkTimes& times) {
   return found;
 }
 
-Json to_json(const agreement::Rates& rates) {
+Json to_json(const plan::Rates& rates) {
   return {{"merge_per_byte", rates.merge_per_byte}, {"finish_per_byte", rates.finish_per_byte}};
 }
 
-agreement::Rates rates_in(const Json& found) {
+plan::Rates rates_in(const Json& found) {
   return {.merge_per_byte = found.at("merge_per_byte"), .finish_per_byte = found.at("finish_per_byte")};
 }
 
 /// A profile, and the answer in JSON with its values.
 struct Profiled {
-  agreement::Network network;
+  plan::Network network;
   double residual = 0;  // the residual of the link that the model fits worst
   Json answer;
 };
@@ -116,9 +116,9 @@ Profiled profiled(const Measured& measured, int rounds) {
   }
   found.answer["residual"] = found.residual;
   for (std::size_t i = 0; i < measured.rates.size(); ++i) {
-    const std::optional<agreement::Rates>& known = measured.rates[i];
+    const std::optional<plan::Rates>& known = measured.rates[i];
     found.network.rates[i] = known ? *known : bench::measured_rates(static_cast<arithmetic::Content>(i), rounds);
-    found.answer[std::string(agreement::content_names[i])] = to_json(found.network.rates[i]);
+    found.answer[std::string(plan::content_names[i])] = to_json(found.network.rates[i]);
   }
   return found;
 }
@@ -156,7 +156,7 @@ Result written(const TuneOptions& options, const Measured& measured) {
   found.answer["profile"] = options.output;
   if (options.json) return {line_of(found.answer)};
   const std::string use =
-      agreement::profile_of(mpi_library().version) == options.output
+      plan::profile_of(mpi_library().version) == options.output
           ? ". Steadfold uses this profile from now on.\n"
           : ". To use this profile:\n  export STEADFOLD_PROFILE=" + std::filesystem::absolute(options.output).string() +
                 "\n";
@@ -172,7 +172,7 @@ Result written(const TuneOptions& options, const Measured& measured) {
 /// Returns the path of the file to write. Creates its folder, unless the user named the file.
 std::string output_of(const TuneOptions& options) {
   if (!options.output.empty()) return options.output;
-  const std::string path = agreement::own_profile(mpi_library().version);
+  const std::string path = plan::own_profile(mpi_library().version);
   if (path.empty())
     throw Failure("no place for the profile (neither XDG_CONFIG_HOME nor HOME is set), name a file with --output");
   std::error_code ignored;  // reported below, if the file cannot be written
@@ -187,7 +187,7 @@ bool are_usable(const LinkTimes& times) {
          times.byte_in_stream >= 0 && times.byte_in_stream < 1;
 }
 
-bool are_usable(const agreement::Rates& rates) { return rates.merge_per_byte >= 0 && rates.finish_per_byte >= 0; }
+bool are_usable(const plan::Rates& rates) { return rates.merge_per_byte >= 0 && rates.finish_per_byte >= 0; }
 
 bool are_usable(const Measured& measured) {
   const auto is_usable = [](const auto& each) { return !each || are_usable(*each); };
@@ -203,7 +203,7 @@ Measured read_times(const std::string& path) {
       if (answer.contains(links_inside[i].name))
         measured.links.inside[i] = times_in(answer.at(links_inside[i].name).at("times"));
     for (std::size_t i = 0; i < measured.rates.size(); ++i)
-      if (const std::string content(agreement::content_names[i]); answer.contains(content))
+      if (const std::string content(plan::content_names[i]); answer.contains(content))
         measured.rates[i] = rates_in(answer.at(content));
     if (are_usable(measured)) return measured;
   } catch (const Json::exception&) {  // the error is reported below

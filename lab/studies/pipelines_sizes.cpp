@@ -140,7 +140,7 @@ Time time_of(const Vectors& vectors, const std::string& schedule, const Asked& a
   constexpr Count most_cells = 1'400'000;  // slots on all ranks together
   constexpr Count most_messages = 2'400'000;
   const prediction::Scenario scenario = scenario_of(vectors, schedule, asked);
-  schedule::Context context = agreement::context_of(scenario.description, scenario.schedule, vectors.ranks);
+  schedule::Context context = call::context_of(scenario.description, scenario.schedule, vectors.ranks);
   context.segments = scenario.segments;
   if (static_cast<Count>(vectors.ranks) * scenario.segments > most_cells ||
       scenario.schedule.algorithm->messages(context) > most_messages)

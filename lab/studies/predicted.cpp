@@ -1,8 +1,8 @@
 #include "predicted.hpp"
 
-#include "agreement/choice.hpp"
-#include "agreement/kinds.hpp"
-#include "agreement/model.hpp"
+#include "call/kinds.hpp"
+#include "plan/choice.hpp"
+#include "plan/model.hpp"
 
 namespace steadfold::command::studies {
 namespace {
@@ -10,13 +10,13 @@ namespace {
 /// Seconds to add a byte of vectors that come from memory; finishing is nothing to what the studies compare.
 constexpr double merge_per_byte = 1e-10;
 
-agreement::Call call_for(const Vectors& vectors) {
+call::Call call_for(const Vectors& vectors) {
   return {.operation = vectors.operation,
-          .method = agreement::Method::plain,
+          .method = call::Method::plain,
           .type = vectors.type,
           .result_type = vectors.type,
           .columns = vectors.columns,
-          .root = vectors.rooted ? 0 : agreement::all_ranks,
+          .root = vectors.rooted ? 0 : call::all_ranks,
           .collective = vectors.rooted ? schedule::Collective::reduce : schedule::Collective::allreduce};
 }
 
@@ -27,13 +27,13 @@ std::vector<order::Count> one_each(order::Rank ranks) {
 }  // namespace
 
 prediction::Scenario scenario_of(const Vectors& vectors, const std::string& schedule, const Asked& asked) {
-  const agreement::Description description = describe(call_for(vectors));
-  const schedule::Spec spec = agreement::checked_schedule(schedule, std::span(&description, 1));
-  const auto context = agreement::context_of(description, spec, vectors.ranks);
+  const call::Description description = describe(call_for(vectors));
+  const schedule::Spec spec = plan::checked_schedule(schedule, std::span(&description, 1));
+  const auto context = call::context_of(description, spec, vectors.ranks);
   return {.description = description,
           .schedule = spec,
           .counts = one_each(vectors.ranks),
-          .segments = agreement::segments_of(context, vectors.columns, vectors.element_bytes(), asked.link),
+          .segments = plan::segments_of(context, vectors.columns, vectors.element_bytes(), asked.link),
           .seconds_per_operation = merge_per_byte * static_cast<double>(vectors.element_bytes())};
 }
 
@@ -42,20 +42,19 @@ double predicted_seconds(const prediction::Scenario& scenario, transport::Topolo
 }
 
 std::optional<double> modelled_seconds(const Vectors& vectors, const std::string& schedule, const Asked& asked) {
-  const agreement::Call call = call_for(vectors);
-  const agreement::Description description = describe(call);
+  const call::Call call = call_for(vectors);
+  const call::Description description = describe(call);
   const auto layout = order::Layout::contiguous(one_each(vectors.ranks));
-  const schedule::Spec spec = agreement::checked_schedule(schedule, std::span(&description, 1));
-  const auto kind = make_kind(description, agreement::operator_of(description, call.user), vectors.columns);
-  return agreement::modelled_seconds(
-      agreement::context_of(description, spec, vectors.ranks, &layout), *kind, vectors.columns,
-      agreement::Network{.link = asked.link, .rates = {{{.merge_per_byte = merge_per_byte}}}});
+  const schedule::Spec spec = plan::checked_schedule(schedule, std::span(&description, 1));
+  const auto kind = make_kind(description, call::operator_of(description, call.user), vectors.columns);
+  return plan::modelled_seconds(call::context_of(description, spec, vectors.ranks, &layout), *kind, vectors.columns,
+                                plan::Network{.link = asked.link, .rates = {{{.merge_per_byte = merge_per_byte}}}});
 }
 
 std::string mpich_schedule(const Vectors& vectors) {
-  const agreement::Description description = describe(call_for(vectors));
-  return agreement::chosen_schedule("mpich", std::span(&description, 1),
-                                    order::Layout::contiguous(one_each(vectors.ranks)), {})
+  const call::Description description = describe(call_for(vectors));
+  return plan::chosen_schedule("mpich", std::span(&description, 1), order::Layout::contiguous(one_each(vectors.ranks)),
+                               {})
       .schedule;
 }
 

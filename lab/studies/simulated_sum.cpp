@@ -1,14 +1,14 @@
 #include "simulated_sum.hpp"
 
-#include "agreement/failure.hpp"
-#include "execution/plan.hpp"
+#include "call/failure.hpp"
+#include "plan/plan.hpp"
 #include "tools/command.hpp"
 #include "transport/simulated/simulated.hpp"
 
 namespace steadfold::command::studies {
 namespace {
 
-using agreement::Call;
+using call::Call;
 using order::Rank;
 using transport::SimulatedNetwork;
 
@@ -17,23 +17,23 @@ std::vector<Call> calls_for(const order::TwoShares& shares, const SimulatedSum& 
   for (Rank rank = 0; rank < shares.rank_count(); ++rank) {
     calls.push_back({.method = asked.method,
                      .columns = asked.columns,
-                     .root = asked.rooted ? 0 : agreement::all_ranks,
+                     .root = asked.rooted ? 0 : call::all_ranks,
                      .collective = asked.rooted ? schedule::Collective::reduce : schedule::Collective::allreduce,
                      .schedule = asked.schedule,
-                     .layout = agreement::LayoutKind::rank_order,
+                     .layout = call::LayoutKind::rank_order,
                      .rows = shares.count(rank)});
   }
   return calls;
 }
 
-agreement::Agreement agreed(const std::vector<Call>& calls) {
+plan::Agreement agreed(const std::vector<Call>& calls) {
   std::vector<std::vector<std::byte>> proposals;
-  for (const Call& call : calls) proposals.push_back(agreement::propose(std::span(&call, 1), 0, nullptr));
+  for (const Call& call : calls) proposals.push_back(plan::propose(std::span(&call, 1), 0, nullptr));
   const std::vector<std::span<const std::byte>> all(proposals.begin(), proposals.end());
-  return agreement::conclude(all);
+  return plan::conclude(all);
 }
 
-using Plans = std::vector<std::unique_ptr<execution::Plan>>;
+using Plans = std::vector<std::unique_ptr<plan::Plan>>;
 
 /// Runs all plans to their end: a chain has few messages per rank, each there after a bounded number of tests.
 void drive(const Plans& plans) {
@@ -53,20 +53,20 @@ struct SimulatedJob::Ranks {
   order::TwoShares shares;
   order::Count columns;
   std::vector<Call> calls;
-  agreement::Agreement agreement;
+  plan::Agreement agreement;
   std::shared_ptr<SimulatedNetwork> network;
   Plans plans = {};
 };
 
 SimulatedJob::SimulatedJob(const order::TwoShares& shares, const SimulatedSum& asked) {
   std::vector<Call> calls = calls_for(shares, asked);
-  agreement::Agreement agreement = agreed(calls);
+  plan::Agreement agreement = agreed(calls);
   ranks_ = std::make_unique<Ranks>(Ranks{shares, asked.columns, std::move(calls), std::move(agreement),
                                          std::make_shared<SimulatedNetwork>(shares.rank_count(), asked.network)});
   for (Rank rank = 0; rank < shares.rank_count(); ++rank) {
     const std::shared_ptr<transport::Transport> own(ranks_->network, &ranks_->network->rank(rank));
     const Call& call = ranks_->calls[static_cast<std::size_t>(rank)];
-    ranks_->plans.push_back(std::make_unique<execution::Plan>(ranks_->agreement, std::span(&call, 1), own, /*tag=*/2));
+    ranks_->plans.push_back(std::make_unique<plan::Plan>(ranks_->agreement, std::span(&call, 1), own, /*tag=*/2));
   }
   ranks_->network->connect();
 }
@@ -85,7 +85,7 @@ std::vector<double> SimulatedJob::run(std::span<const double> elements) {
   drive(ranks_->plans);
   const Status status = ranks_->plans.front()->status();
   if (status != Status::ok)
-    throw Failure("the simulated sum failed (" + agreement::text_of(status) + "), report it with this command line",
+    throw Failure("the simulated sum failed (" + call::text_of(status) + "), report it with this command line",
                   check_failed);
   values.resize(columns);
   return values;

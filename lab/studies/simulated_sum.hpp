@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "agreement/description.hpp"
+#include "call/description.hpp"
 #include "order/starts.hpp"
 #include "transport/simulated/simulated.hpp"
 
 namespace steadfold::command::studies {
 
 struct SimulatedSum {
-  agreement::Method method = agreement::Method::tree;
+  call::Method method = call::Method::tree;
   std::string schedule;
   bool rooted = false;  // to rank 0
   order::Count columns = 1;

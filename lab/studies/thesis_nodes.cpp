@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "agreement/choice.hpp"
 #include "order/distribution.hpp"
+#include "plan/choice.hpp"
 #include "prediction/prediction.hpp"
 #include "thesis.hpp"
 #include "tools/spread.hpp"
@@ -69,9 +69,9 @@ std::vector<Count> counts_by(const std::string& distribution, Count elements, in
 }
 
 prediction::Scenario reduction(const std::string& schedule, std::vector<Count> counts) {
-  const agreement::Call call{.method = agreement::Method::tree, .root = 0, .collective = schedule::Collective::reduce};
+  const call::Call call{.method = call::Method::tree, .root = 0, .collective = schedule::Collective::reduce};
   prediction::Scenario scenario{.description = describe(call), .schedule = {}, .counts = std::move(counts)};
-  scenario.schedule = agreement::checked_schedule(schedule, std::span(&scenario.description, 1));
+  scenario.schedule = plan::checked_schedule(schedule, std::span(&scenario.description, 1));
   return scenario;
 }
 

@@ -21,7 +21,7 @@
 namespace steadfold::command::studies::thesis {
 namespace {
 
-using agreement::Method;
+using call::Method;
 
 /// Sums by std::accumulate and MPI_Allreduce. Table 4.2 says that it has the largest less the smallest sum; it has the
 /// transcript's `maxDeviation`, the largest distance from the mean. It calls rokasA4 rokasA8.

@@ -5,15 +5,15 @@
 #include <bit>
 #include <set>
 
-#include "agreement/agreement.hpp"
+#include "plan/agreement.hpp"
 #include "simulated_sum.hpp"
 #include "topology.hpp"
 
 namespace steadfold::command::studies::topology {
 namespace {
 
-using agreement::Method;
 using arithmetic::PartialKind;
+using call::Method;
 using order::Rank;
 using transport::SimulatedNetwork;
 
@@ -107,7 +107,7 @@ std::vector<double> finished(const PartialKind& kind, const Bytes& partial, std:
   const Status status = kind.finish(partial, ranks, reinterpret_cast<std::byte*>(values.data()),
                                     reinterpret_cast<std::byte*>(spare.data()));
   if (status != Status::ok)
-    throw Failure("a sum by arrival failed (" + agreement::text_of(status) + "), report it with this command line",
+    throw Failure("a sum by arrival failed (" + call::text_of(status) + "), report it with this command line",
                   check_failed);
   return values;
 }
@@ -150,8 +150,8 @@ Json json_of(const Way& way, const char* order, std::uint64_t columns,
 
 std::vector<std::vector<double>> by_arrival(const Way& way, const std::vector<double>& elements) {
   const std::uint64_t columns = elements.size() / ranks;
-  const agreement::Call call{.method = way.method, .columns = columns};
-  const agreement::Description description = describe(call);
+  const call::Call call{.method = way.method, .columns = columns};
+  const call::Description description = describe(call);
   const auto kind = make_kind(description, operator_of(description, call.user), columns);
   const std::vector<Bytes> partials = partials_of(*kind, elements);
   std::vector<std::vector<double>> results;

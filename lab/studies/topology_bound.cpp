@@ -10,7 +10,7 @@
 namespace steadfold::command::studies::topology {
 namespace {
 
-using agreement::Method;
+using call::Method;
 
 constexpr std::uint64_t summands[] = {2, 8, 60, 64, 1000, 4096, 65536, 1000000, 1048576};
 constexpr int data_sets = 5;

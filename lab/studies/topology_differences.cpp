@@ -10,7 +10,7 @@
 namespace steadfold::command::studies::topology {
 namespace {
 
-using agreement::Method;
+using call::Method;
 
 constexpr std::uint64_t lengths[] = {1, 32, 1024, 32768, 1048576};
 constexpr std::uint64_t most_columns = 1024;  // per piece; divides the lengths

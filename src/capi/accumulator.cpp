@@ -6,22 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "agreement/validation.hpp"
 #include "arithmetic/exact/state_bytes.hpp"
 #include "arithmetic/exact/state_rows.hpp"
 #include "arithmetic/operator.hpp"
+#include "call/validation.hpp"
 #include "capi/arrays.hpp"
 #include "capi/boundary.hpp"
 #include "capi/sized.hpp"
-#include "execution/thread_pool.hpp"
+#include "plan/thread_pool.hpp"
 #include "steadfold/steadfold_group.h"
 
 using steadfold::Status;
-using steadfold::agreement::Array;
-using steadfold::agreement::Call;
-using steadfold::agreement::Failure;
-using steadfold::agreement::Method;
-using steadfold::agreement::Missing;
 using steadfold::arithmetic::Bytes;
 using steadfold::arithmetic::Comparison;
 using steadfold::arithmetic::Count;
@@ -30,10 +25,15 @@ using steadfold::arithmetic::Operation;
 using steadfold::arithmetic::StateShape;
 using steadfold::arithmetic::Type;
 using steadfold::arithmetic::Way;
+using steadfold::call::Array;
+using steadfold::call::Call;
+using steadfold::call::Failure;
+using steadfold::call::Method;
+using steadfold::call::Missing;
 using steadfold::capi::caught;
 using steadfold::capi::is_given;
 using steadfold::capi::number;
-using steadfold::capi::require_place;
+using steadfold::capi::require_address;
 
 static_assert(SF_LESS == static_cast<int>(Comparison::less) && SF_EQUAL == static_cast<int>(Comparison::equal) &&
               SF_GREATER == static_cast<int>(Comparison::greater) &&
@@ -43,7 +43,7 @@ struct sf_accumulator final {
   explicit sf_accumulator(std::unique_ptr<ExactState> made)
       : state(std::move(made)),
         row_bytes(state->shape().columns * element_bytes(state->shape())),
-        most_rows(steadfold::agreement::most_rows(row_bytes)) {}
+        most_rows(steadfold::call::most_rows(row_bytes)) {}
 
   std::unique_ptr<ExactState> state;
   const Bytes row_bytes;
@@ -133,7 +133,7 @@ unsigned threads_worth(std::uint32_t threads, Count rows, Count columns) noexcep
 /// The caller's state is changed only after all memory has been allocated.
 template <class Add>
 void add_apart(ExactState& state, Count rows, unsigned threads, const Add& add) {
-  steadfold::execution::ThreadPool pool;
+  steadfold::plan::ThreadPool pool;
   pool.resize(threads);
   const Count thread_count = pool.size();
   std::vector<std::unique_ptr<ExactState>> parts(thread_count);
@@ -146,7 +146,7 @@ void add_apart(ExactState& state, Count rows, unsigned threads, const Add& add) 
 
 void change(sf_accumulator* accumulator, const OperandRows& rows, std::uint32_t threads, bool has_second) {
   ExactState& state = state_of(accumulator);
-  steadfold::agreement::require_threads(std::max(threads, 1u));
+  steadfold::call::require_threads(std::max(threads, 1u));
   if (has_second) require_products(state.shape());
   if (rows.count == 0) return;
   if (rows.first == nullptr || (has_second && rows.second == nullptr))
@@ -205,14 +205,14 @@ Call taken(const sf_arrays& arrays, const StateShape& shape, Array& array) {
 
 void change_by_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, std::uint32_t threads, Way way) {
   ExactState& state = state_of(accumulator);
-  steadfold::agreement::require_threads(std::max(threads, 1u));
+  steadfold::call::require_threads(std::max(threads, 1u));
   if (arrays == nullptr) refuse("no arrays (the pointer is null), give the address of the arrays");
   sf_arrays room;
   Array array;
   const Call call = taken(steadfold::capi::whole(*arrays, room), state.shape(), array);
   const auto description = describe(call);
-  const Missing lacked = missing(description, call.rows, steadfold::agreement::located({}, array.data), false);
-  if (lacked != Missing::nothing) throw steadfold::agreement::failure_of(lacked, call.operation, call.rows);
+  const Missing lacked = missing(description, call.rows, steadfold::call::located({}, array.data), false);
+  if (lacked != Missing::nothing) throw steadfold::call::failure_of(lacked, call.operation, call.rows);
   if (call.rows == 0) return;
   require_room(state);
   const steadfold::arithmetic::PromisedEnvironment environment;
@@ -270,7 +270,7 @@ extern "C" {
 
 sf_status sf_accumulator_create(sf_type type, sf_terms terms, uint64_t columns, sf_accumulator** accumulator) {
   return caught([&] {
-    require_place(accumulator, "the accumulator");
+    require_address(accumulator, "the accumulator");
     const Type of = floating(number(type), "sums");
     if (number(terms) > SF_PRODUCTS)
       refuse("terms " + std::to_string(number(terms)) + " are unknown (the last value is " +
@@ -285,7 +285,7 @@ sf_status sf_accumulator_create(sf_type type, sf_terms terms, uint64_t columns, 
 
 sf_status sf_accumulator_copy(const sf_accumulator* from, sf_accumulator** copy) {
   return caught([&] {
-    require_place(copy, "the copy");
+    require_address(copy, "the copy");
     *copy = made(state_of(from).copy()).release();
   });
 }
@@ -361,7 +361,7 @@ sf_status sf_accumulator_compare(const sf_accumulator* a, const sf_accumulator* 
     const ExactState& left = state_of(a);
     const ExactState& right = state_of(b);
     require_alike(left, right);
-    require_place(orders, "the order");
+    require_address(orders, "the order");
     for (Count column = 0; column < left.shape().columns; ++column)
       orders[column] = static_cast<sf_order>(left.compare(right, column));
   });
@@ -372,7 +372,7 @@ sf_status sf_accumulator_round(const sf_accumulator* accumulator, sf_operation o
     const ExactState& state = state_of(accumulator);
     const Operation ending = ending_of(state, number(operation));
     const Type result = floating(number(type), "results");
-    require_place(values, "the result");
+    require_address(values, "the result");
     state.round(ending, result, static_cast<std::byte*>(values));
   });
 }
@@ -380,10 +380,10 @@ sf_status sf_accumulator_round(const sf_accumulator* accumulator, sf_operation o
 sf_status sf_accumulator_write(const sf_accumulator* accumulator, void* bytes, uint64_t capacity, uint64_t* size) {
   return caught([&] {
     const ExactState& state = state_of(accumulator);
-    require_place(size, "the size");
+    require_address(size, "the size");
     *size = file_bytes(state);
     if (bytes == nullptr && capacity == 0) return;
-    require_place(bytes, "the accumulator's content");
+    require_address(bytes, "the accumulator's content");
     if (capacity < *size)
       refuse("room for " + std::to_string(capacity) + " bytes (the accumulator needs " + std::to_string(*size) +
              " bytes), give more room");
@@ -393,7 +393,7 @@ sf_status sf_accumulator_write(const sf_accumulator* accumulator, void* bytes, u
 
 sf_status sf_accumulator_read(const void* bytes, uint64_t size, sf_accumulator** accumulator) {
   return caught([&] {
-    require_place(accumulator, "the accumulator");
+    require_address(accumulator, "the accumulator");
     if (bytes == nullptr && size > 0) refuse("no bytes (the pointer is null), give the bytes that were written");
     std::string wrong;
     auto state = steadfold::arithmetic::read_file({static_cast<const std::byte*>(bytes), size}, wrong);
@@ -409,7 +409,7 @@ uint64_t sf_accumulator_packed_size(const sf_accumulator* accumulator) {
 sf_status sf_accumulator_pack(const sf_accumulator* accumulator, void* packed, uint64_t size) {
   return caught([&] {
     const ExactState& state = state_of(accumulator);
-    require_place(packed, "the packed accumulator");
+    require_address(packed, "the packed accumulator");
     require_size(state, size);
     write_message(state, {static_cast<std::byte*>(packed), size});
   });

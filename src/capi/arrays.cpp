@@ -12,13 +12,13 @@
 namespace steadfold::capi {
 namespace {
 
-using agreement::Array;
-using agreement::Call;
-using agreement::Failure;
 using arithmetic::Axis;
 using arithmetic::Operand;
 using arithmetic::Operation;
 using arithmetic::Type;
+using call::Array;
+using call::Call;
+using call::Failure;
 using order::Bytes;
 using order::Count;
 

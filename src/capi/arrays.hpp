@@ -2,7 +2,7 @@
 // Cost: some 10 ns per axis. Broadcasting follows NumPy.
 #pragma once
 
-#include "agreement/description.hpp"
+#include "call/description.hpp"
 #include "steadfold/steadfold.h"
 
 namespace steadfold::capi {
@@ -12,6 +12,6 @@ inline bool is_given(const sf_array& array) noexcept { return array.data != null
 
 /// Sets the call's array and the fields that follow from it: type, columns and rows. `array` must outlive the call.
 /// Throws Failure if the shapes of the arrays do not fit each other or the call.
-void take_arrays(const sf_arrays& callers, agreement::Call& call, agreement::Array& array);
+void take_arrays(const sf_arrays& callers, call::Call& call, call::Array& array);
 
 }  // namespace steadfold::capi

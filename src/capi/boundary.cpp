@@ -10,16 +10,16 @@
 namespace steadfold::capi {
 namespace {
 
-using agreement::Call;
-using agreement::Failure;
+using call::Call;
+using call::Failure;
 
 static_assert(SF_INTERNAL == static_cast<int>(Status::internal));
 static_assert(SF_BYTES == static_cast<int>(arithmetic::Type::bytes));
-static_assert(SF_ALL_RANKS == agreement::all_ranks);
+static_assert(SF_ALL_RANKS == call::all_ranks);
 static_assert((SF_RANKS | SF_THREADS | SF_LAYOUT | SF_SCHEDULE | SF_LIBRARY | SF_TARGET | SF_RELEASE) ==
-              agreement::guarantee::all);
-static_assert(SF_RANKS == agreement::guarantee::ranks && SF_LAYOUT == agreement::guarantee::layout &&
-              SF_TARGET == agreement::guarantee::target);
+              call::guarantee::all);
+static_assert(SF_RANKS == call::guarantee::ranks && SF_LAYOUT == call::guarantee::layout &&
+              SF_TARGET == call::guarantee::target);
 static_assert(SF_UNKNOWN == arithmetic::unknown_count);
 static_assert(sizeof(sf_interval) == sizeof(order::Interval));
 static_assert(SF_MOST_GRID_AXES == std::tuple_size_v<decltype(order::Grid::axes)>);
@@ -43,7 +43,7 @@ auto own(const Enumeration& field, const char* what) {
 
 schedule::Collective collective_of(const sf_call& call) {
   switch (number(call.collective)) {
-    case SF_REDUCE: return agreement::reduction_to(call.root);
+    case SF_REDUCE: return call::reduction_to(call.root);
     case SF_REDUCE_SCATTER: return schedule::Collective::reduce_scatter;
     case SF_SCAN: return schedule::Collective::scan;
     case SF_EXSCAN: return schedule::Collective::exscan;
@@ -94,9 +94,9 @@ std::span<const order::Interval> intervals_of(const sf_call& call) {
 
 }  // namespace
 
-Call converted_call(const sf_call* given, agreement::HeldArguments& arguments, int32_t ranks) {
-  using agreement::LayoutKind;
+Call converted_call(const sf_call* given, call::HeldArguments& arguments, int32_t ranks) {
   using arithmetic::Type;
+  using call::LayoutKind;
   if (given == nullptr) throw no_call();
   sf_call room;
   const sf_call* const call = &whole(*given, room);
@@ -122,7 +122,7 @@ Call converted_call(const sf_call* given, agreement::HeldArguments& arguments, i
             .layout = own<SF_GRID, LayoutKind::grid>(call->layout, "layout"),
             .rows = call->rows,
             .intervals = intervals_of(*call),
-            .parameters = agreement::parameters_of(*call, [](const auto& field) { return number(field); }),
+            .parameters = call::parameters_of(*call, [](const auto& field) { return number(field); }),
             .require = call->require,
             .threads = std::max(call->threads, 1u)};
   if (call->arrays != nullptr) take_arrays(*call->arrays, made, arguments.array.emplace());
@@ -136,9 +136,7 @@ Call converted_call(const sf_call* given, agreement::HeldArguments& arguments, i
   return made;
 }
 
-agreement::Failure no_call() {
-  return {Status::invalid_argument, "no call (the pointer is null), begin with sf_call_init"};
-}
+call::Failure no_call() { return {Status::invalid_argument, "no call (the pointer is null), begin with sf_call_init"}; }
 
 void require_count(uint64_t count, size_t bytes, const char* what) {
   if (order::checked_product(count, bytes, order::most_elements)) return;
@@ -146,7 +144,7 @@ void require_count(uint64_t count, size_t bytes, const char* what) {
                 std::to_string(count) + " " + what + " (no memory holds as many), give the length of the list");
 }
 
-std::vector<Call> converted_calls(const sf_call* calls, size_t count, std::deque<agreement::HeldArguments>& arguments,
+std::vector<Call> converted_calls(const sf_call* calls, size_t count, std::deque<call::HeldArguments>& arguments,
                                   int32_t ranks) {
   require_count(count, sizeof(sf_call), "calls");
   if (calls == nullptr && count > 0)
@@ -158,7 +156,7 @@ std::vector<Call> converted_calls(const sf_call* calls, size_t count, std::deque
     try {
       made.push_back(converted_call(each, arguments.emplace_back(), ranks));
     } catch (const Failure& wrong) {  // the position of the next call depends on the size of this call
-      throw Failure(wrong.status(), steadfold::agreement::in_bundle(i, count) + wrong.what());
+      throw Failure(wrong.status(), steadfold::call::in_bundle(i, count) + wrong.what());
     }
   }
   return made;

@@ -9,26 +9,26 @@
 #include <string>
 #include <vector>
 
-#include "agreement/description.hpp"
-#include "agreement/failure.hpp"
-#include "agreement/held_arguments.hpp"
 #include "arithmetic/environment.hpp"
+#include "call/description.hpp"
+#include "call/failure.hpp"
+#include "call/held_arguments.hpp"
 #include "steadfold/steadfold.h"
 
 namespace steadfold::capi {
 
 /// Returns the error for a null call.
-agreement::Failure no_call();
+call::Failure no_call();
 
 /// Converts a call over `ranks` ranks to the library's type. `arguments` is empty memory for the array and the grid to
 /// which the call will point; it also points to the caller's lists and texts. Throws Failure if the pointer is null, or
 /// if a field has a number that is not an enumerator.
-agreement::Call converted_call(const sf_call* call, agreement::HeldArguments& arguments, int32_t ranks = 1);
+call::Call converted_call(const sf_call* call, call::HeldArguments& arguments, int32_t ranks = 1);
 /// Converts several calls. Adds memory for every call to `arguments`. Throws as `converted_call` does.
-std::vector<agreement::Call> converted_calls(const sf_call* calls, size_t count,
-                                             std::deque<agreement::HeldArguments>& arguments, int32_t ranks);
+std::vector<call::Call> converted_calls(const sf_call* calls, size_t count, std::deque<call::HeldArguments>& arguments,
+                                        int32_t ranks);
 
-inline agreement::Data data_of(const void* first, const void* second, void* result) noexcept {
+inline call::Data data_of(const void* first, const void* second, void* result) noexcept {
   return {.first = static_cast<const std::byte*>(first),
           .second = static_cast<const std::byte*>(second),
           .result = static_cast<std::byte*>(result)};
@@ -43,12 +43,12 @@ std::span<const T> list_of(const T* first, uint64_t count, const char* what) {
   return {first, first == nullptr ? 0 : count};
 }
 
-inline agreement::Failure nowhere(const char* what) {
+inline call::Failure nowhere(const char* what) {
   return {Status::invalid_argument,
           std::string(what) + " cannot be returned (the address for it is null), give an address"};
 }
-inline void require_place(const void* place, const char* what) {
-  if (place == nullptr) throw nowhere(what);
+inline void require_address(const void* address, const char* what) {
+  if (address == nullptr) throw nowhere(what);
 }
 
 /// Reads a field of a C enumeration as a number. The caller may have stored any value there, and in C++ it is undefined
@@ -67,11 +67,11 @@ sf_status caught(Body body) noexcept {
   try {
     body();
     return SF_OK;
-  } catch (const agreement::Failure& failure) {
+  } catch (const call::Failure& failure) {
     sf_set_error_text(failure.what());
     return static_cast<sf_status>(failure.status());
   } catch (const std::exception& error) {
-    sf_set_error_text(agreement::text_of(error));
+    sf_set_error_text(call::text_of(error));
     return SF_INTERNAL;
   } catch (...) {
     sf_set_error_text("an unknown exception (an error in the library), report this error");

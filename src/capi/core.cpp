@@ -10,11 +10,11 @@
 
 #include "capi/boundary.hpp"
 #include "capi/sized.hpp"
-#include "session/local.hpp"
+#include "group/local.hpp"
 
 namespace {
 
-using steadfold::agreement::Data;
+using steadfold::call::Data;
 using steadfold::capi::data_of;
 using steadfold::capi::number;
 
@@ -46,7 +46,7 @@ static_assert(std::is_trivially_destructible_v<ErrorText>);
 struct LastCall {
   sf_call call;
   // Reduces calls that differ only in their rows, without reading their other fields; null if there is no earlier call.
-  steadfold::session::LocalReducer* reducer;
+  steadfold::group::LocalReducer* reducer;
   bool is_over;  // whether the thread is ending and the reducer is destroyed
 };
 constinit thread_local LastCall last_call{};
@@ -54,7 +54,7 @@ constinit thread_local LastCall last_call{};
 /// The reducer of a thread, constructed by the thread's first call. Destructors of other objects may still call the
 /// library after the reducer is destroyed.
 struct OwnReducer {
-  steadfold::session::LocalReducer reducer;
+  steadfold::group::LocalReducer reducer;
   OwnReducer() = default;
   OwnReducer(const OwnReducer&) = delete;
   OwnReducer& operator=(const OwnReducer&) = delete;
@@ -95,10 +95,10 @@ bool is_repeated(const sf_call& call, const Data& data) {
 
 void reduce_anew(const sf_call& call, const Data& data) {
   last_call.reducer = nullptr;  // the objects to which it points may be destroyed
-  steadfold::agreement::HeldArguments arguments;
-  const steadfold::agreement::Call own = steadfold::capi::converted_call(&call, arguments);
+  steadfold::call::HeldArguments arguments;
+  const steadfold::call::Call own = steadfold::capi::converted_call(&call, arguments);
   if (last_call.is_over) {
-    steadfold::session::LocalReducer().reduce(own, data);
+    steadfold::group::LocalReducer().reduce(own, data);
   } else if (of_this_thread.reducer.reduce(own, data)) {
     last_call = {.call = call, .reducer = &of_this_thread.reducer, .is_over = false};
   }

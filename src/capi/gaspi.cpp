@@ -15,7 +15,7 @@
 namespace {
 
 using steadfold::Status;
-using steadfold::agreement::Failure;
+using steadfold::call::Failure;
 using Clock = std::chrono::steady_clock;
 
 enum class GaspiCollective : std::uint8_t { allreduce, allreduce_user, barrier };

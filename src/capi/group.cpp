@@ -9,24 +9,24 @@
 
 namespace {
 
-using steadfold::agreement::Call;
-using steadfold::agreement::Failure;
-using steadfold::agreement::HeldArguments;
+using steadfold::call::Call;
+using steadfold::call::Failure;
+using steadfold::call::HeldArguments;
 using steadfold::capi::converted_call;
 using steadfold::capi::converted_calls;
 using steadfold::capi::GroupInUse;
 using steadfold::capi::guarded;
 using steadfold::capi::in_turn;
 using steadfold::capi::LayerTable;
-using steadfold::capi::require_place;
-using steadfold::session::Group;
+using steadfold::capi::require_address;
+using steadfold::group::Group;
 
 sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport,
                      const steadfold::transport::Neighbourhood* node, sf_group** group) {
   return guarded([&] {
     if (node != nullptr) transport = steadfold::transport::make_node_transport(std::move(transport), *node);
-    auto watch = std::make_shared<steadfold::session::Watch>(1, "the communicator");
-    auto made = std::make_unique<sf_group>(std::move(transport), steadfold::session::Watched(std::move(watch), 0));
+    auto watch = std::make_shared<steadfold::group::Watch>(1, "the communicator");
+    auto made = std::make_unique<sf_group>(std::move(transport), steadfold::group::Watched(std::move(watch), 0));
     try {
       GroupInUse(made.get())->set_up();
     } catch (...) {
@@ -49,14 +49,14 @@ void steadfold::capi::end(sf_group* group) noexcept {
   release(group);
 }
 
-steadfold::agreement::Failure steadfold::capi::failure_of(sf_status status, const char* text) {
+steadfold::call::Failure steadfold::capi::failure_of(sf_status status, const char* text) {
   const bool is_failure = number(status) != SF_OK && number(status) <= SF_INTERNAL;
   return {is_failure ? static_cast<Status>(number(status)) : Status::internal, text == nullptr ? "no text" : text};
 }
 
 extern "C" {
 
-void sf_set_interrupt(int (*asked)()) { steadfold::session::Watch::set_interrupt(asked); }
+void sf_set_interrupt(int (*asked)()) { steadfold::group::Watch::set_interrupt(asked); }
 
 const void* sf_layer_table(const char* version) {
   static constexpr LayerTable table = {
@@ -85,8 +85,8 @@ sf_status sf_group_rank_order(uint64_t rows, sf_group* group, sf_interval* mine,
   return guarded([&] {
     in_turn(group, [&](Group& own) {
       const auto found = own.rank_order(rows);
-      require_place(mine, "the interval");
-      require_place(element_count, "the element count");
+      require_address(mine, "the interval");
+      require_address(element_count, "the element count");
       *mine = {found.mine.begin, found.mine.end};
       *element_count = found.element_count;
     });
@@ -113,7 +113,7 @@ sf_status sf_group_bind(const sf_call* calls, size_t count, sf_group* group, sf_
     in_turn(group, [&](Group& own) {
       std::deque<HeldArguments> arguments;
       const std::vector<Call> converted = converted_calls(calls, count, arguments, own.rank_count());
-      require_place(plan, "the plan");
+      require_address(plan, "the plan");
       auto made = std::make_unique<sf_plan>(group);
       made->plan = own.bind(converted);
       *plan = made.release();
@@ -124,7 +124,7 @@ sf_status sf_group_bind(const sf_call* calls, size_t count, sf_group* group, sf_
 
 void sf_group::move() noexcept {
   try {
-    const steadfold::session::Stay stay(watched.as_mover());
+    const steadfold::group::Stay stay(watched.as_mover());
     group.require_usable();
     group.advance_another();
     if (group.is_idle()) leave_motion();

@@ -7,12 +7,12 @@
 #include <optional>
 #include <string>
 
-#include "agreement/failure.hpp"
+#include "call/failure.hpp"
 #include "capi/boundary.hpp"
 #include "capi/motion.hpp"
 #include "capi/progress_thread.hpp"
-#include "session/group.hpp"
-#include "session/watch.hpp"
+#include "group/group.hpp"
+#include "group/watch.hpp"
 #include "steadfold/steadfold_group.h"
 
 namespace steadfold::capi {
@@ -29,7 +29,7 @@ inline constexpr MadeOf of_a_worker = {"the worker of the team", "give every thr
 }  // namespace steadfold::capi
 
 struct sf_group final : steadfold::capi::InMotion {
-  explicit sf_group(std::unique_ptr<steadfold::transport::Transport> transport, const steadfold::session::Watched& by,
+  explicit sf_group(std::unique_ptr<steadfold::transport::Transport> transport, const steadfold::group::Watched& by,
                     steadfold::capi::MadeOf origin = steadfold::capi::of_a_communicator)
       : InMotion(this),
         made_of(origin),
@@ -40,11 +40,11 @@ struct sf_group final : steadfold::capi::InMotion {
                .use = steadfold::capi::others_use},
               by) {}
   void move() noexcept override;
-  bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return group.conflicts(memory); }
+  bool uses(const steadfold::call::Footprint& memory) const noexcept override { return group.conflicts(memory); }
 
   const steadfold::capi::MadeOf made_of;
-  const steadfold::session::Watched watched;  // the events that end waits of the group
-  steadfold::session::Group group;
+  const steadfold::group::Watched watched;  // the events that end waits of the group
+  steadfold::group::Group group;
   // Number of owners: the communicator or team, and requests that may still use the group; the last one deletes it.
   std::atomic<std::size_t> owners = 1;
   std::shared_ptr<void> gaspi;  // the GASPI collective of the group that has not ended (capi/gaspi.cpp)
@@ -55,10 +55,10 @@ struct sf_group final : steadfold::capi::InMotion {
 struct sf_plan final : steadfold::capi::InMotion {
   explicit sf_plan(const sf_group* group) : InMotion(group), watched(group->watched) {}
   void move() noexcept override;
-  bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return plan->conflicts(memory); }
+  bool uses(const steadfold::call::Footprint& memory) const noexcept override { return plan->conflicts(memory); }
 
-  const steadfold::session::Watched watched;
-  std::unique_ptr<steadfold::execution::Plan> plan;  // null until the plan is bound
+  const steadfold::group::Watched watched;
+  std::unique_ptr<steadfold::plan::Plan> plan;  // null until the plan is bound
   // Whether a run has been started whose end has not been reported; depends only on the functions called, so it is the
   // same on all ranks.
   bool is_started = false;
@@ -67,9 +67,9 @@ struct sf_plan final : steadfold::capi::InMotion {
 namespace steadfold::capi {
 
 /// Makes the failure that a layer above reports as the reason why it makes no call.
-agreement::Failure failure_of(sf_status status, const char* text);
+call::Failure failure_of(sf_status status, const char* text);
 /// Starts a reduction as sf_group_start_reduce does. With `may_postpone` an operator may ask to be called later.
-sf_status start_reduce(const sf_call* call, const agreement::Data& data, bool may_postpone, sf_group* group,
+sf_status start_reduce(const sf_call* call, const call::Data& data, bool may_postpone, sf_group* group,
                        sf_request** request) noexcept;
 /// Waits as sf_request_wait_for does, but also returns when `ends` returns true.
 sf_status wait_for(sf_request* request, uint64_t timeout, const std::function<bool()>& ends, int* done) noexcept;
@@ -94,23 +94,23 @@ class GroupInUse {
   }
   GroupInUse(const GroupInUse&) = delete;
   GroupInUse& operator=(const GroupInUse&) = delete;
-  session::Group* operator->() const noexcept { return &group_.group; }
-  session::Group& operator*() const noexcept { return group_.group; }
+  group::Group* operator->() const noexcept { return &group_.group; }
+  group::Group& operator*() const noexcept { return group_.group; }
 
  private:
   static sf_group& required(sf_group* group) {
     if (group == nullptr)
-      throw agreement::Failure(Status::invalid_argument,
-                               "no group (the pointer is null), get the group of a communicator with sf_group_of");
+      throw call::Failure(Status::invalid_argument,
+                          "no group (the pointer is null), get the group of a communicator with sf_group_of");
     return *group;
   }
 
   sf_group& group_;
   Turn turn_;
-  session::Stay stay_;
+  group::Stay stay_;
 };
 
-/// Makes a collective call of the group with the function `body(own)`, as session::Group::in_turn does.
+/// Makes a collective call of the group with the function `body(own)`, as group::Group::in_turn does.
 template <class Body>
 void in_turn(sf_group* group, const Body& body) {
   const GroupInUse own(group);

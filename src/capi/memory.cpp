@@ -11,7 +11,7 @@
 #include "transport/shared/arena.hpp"
 
 using steadfold::Status;
-using steadfold::agreement::Failure;
+using steadfold::call::Failure;
 using steadfold::transport::Arena;
 
 namespace {
@@ -30,7 +30,7 @@ extern "C" {
 
 sf_status sf_allocate(uint64_t bytes, void** memory) {
   return steadfold::capi::caught([&] {
-    steadfold::capi::require_place(memory, "the memory");
+    steadfold::capi::require_address(memory, "the memory");
     std::byte* made = Arena::own().take(bytes);
     if (made == nullptr) made = ordinary(bytes);
     if (made == nullptr)

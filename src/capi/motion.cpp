@@ -87,7 +87,7 @@ std::chrono::steady_clock::time_point deadline_after(std::uint64_t nanoseconds) 
 
 bool is_any_in_motion() noexcept { return entry_count.load(std::memory_order_relaxed) != 0; }
 
-bool others_use(const agreement::Footprint& memory) noexcept {
+bool others_use(const call::Footprint& memory) noexcept {
   const std::lock_guard lock(entries().mutex);
   const std::thread::id self = std::this_thread::get_id();
   for (const Entry& entry : entries().all) {

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <string>
 
-#include "agreement/failure.hpp"
-#include "agreement/footprint.hpp"
-#include "session/watch.hpp"
+#include "call/failure.hpp"
+#include "call/footprint.hpp"
+#include "group/watch.hpp"
 
 namespace steadfold::capi {
 
@@ -28,7 +28,7 @@ class InMotion {
   /// Advances the object's work under way a little, if there is any. The function must not wait or throw.
   virtual void move() noexcept = 0;
   /// Whether work under way uses memory that a call is about to use.
-  virtual bool uses(const agreement::Footprint& memory) const noexcept = 0;
+  virtual bool uses(const call::Footprint& memory) const noexcept = 0;
 
   bool belongs_to(const void* home) const noexcept { return home_ == home; }
   /// Adds the object to the list of objects that this thread advances whenever it waits. Call this function while
@@ -47,7 +47,7 @@ class InMotion {
   friend class Turn;
   friend void move_others() noexcept;
   friend bool move_one_of(const void* home) noexcept;
-  friend bool others_use(const agreement::Footprint& memory) noexcept;
+  friend bool others_use(const call::Footprint& memory) noexcept;
   friend void keep_for_ever(InMotion* kept) noexcept;
   enum class Use : std::uint8_t { free, by_a_caller, by_a_mover };
 
@@ -83,7 +83,7 @@ void wait_for_one_of(const void* home, const std::atomic<bool>& ends) noexcept;
 void wake_up() noexcept;
 
 /// Whether work that this thread started uses memory that a call is about to use.
-bool others_use(const agreement::Footprint& memory) noexcept;
+bool others_use(const call::Footprint& memory) noexcept;
 
 /// Keeps an object until the program ends. The object stays reachable, so that leak checkers do not report it.
 void keep_for_ever(InMotion* kept) noexcept;
@@ -97,9 +97,9 @@ std::chrono::steady_clock::time_point deadline_after(std::uint64_t nanoseconds) 
 /// Calls `test` until it returns true or the deadline has passed, at least once, and advances other work meanwhile.
 /// Returns the last result of `test`.
 template <class Test>
-bool wait_until(const session::Watched& watched, std::chrono::steady_clock::time_point deadline, Test test) {
+bool wait_until(const group::Watched& watched, std::chrono::steady_clock::time_point deadline, Test test) {
   const bool is_for_good = deadline == std::chrono::steady_clock::time_point::max();
-  session::Wait wait(watched, is_for_good);
+  group::Wait wait(watched, is_for_good);
   while (!test()) {
     if (is_any_in_motion()) move_others();
     if (deadline == at_once || (!is_for_good && std::chrono::steady_clock::now() >= deadline)) return false;
@@ -108,7 +108,7 @@ bool wait_until(const session::Watched& watched, std::chrono::steady_clock::time
   return true;
 }
 template <class Test>
-void wait_for(const session::Watched& watched, Test test) {
+void wait_for(const group::Watched& watched, Test test) {
   wait_until(watched, std::chrono::steady_clock::time_point::max(), test);
 }
 
@@ -117,7 +117,7 @@ class Turn {
  public:
   Turn(InMotion& what, const char* name, const char* suggestion) : what_(what) {
     if (!what.take_turn())
-      throw agreement::Failure(
+      throw call::Failure(
           Status::invalid_argument,
           std::string(name) + " is in use by another thread (or by an operator that calls back), " + suggestion);
   }

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "agreement/failure.hpp"
-#include "agreement/methods.hpp"
+#include "call/failure.hpp"
+#include "call/methods.hpp"
 #include "capi/boundary.hpp"
 #include "capi/lists.hpp"
 #include "schedule/registry.hpp"
@@ -14,7 +14,7 @@
 namespace steadfold::capi {
 namespace {
 
-using agreement::Failure;
+using call::Failure;
 
 /// The name and the descriptions of a schedule, as texts that stay valid until the program ends.
 struct Schedule {
@@ -35,7 +35,7 @@ Schedule schedule_of(const schedule::Algorithm& algorithm) {
   for (const std::string_view each : algorithm.parameters) append(texts.parameters, each);
   for (const schedule::Collective each : schedule::every_collective)
     if (offers(algorithm.collectives, each)) append(texts.collectives, name_of(each));
-  for (const agreement::MethodProperties& each : agreement::methods())
+  for (const call::MethodProperties& each : call::methods())
     if (serves(algorithm, each.merging)) append(texts.methods, each.merging.method);
   for (const std::string& each : names_of(algorithm)) append(texts.examples, each);
   return texts;
@@ -151,7 +151,7 @@ const char* sf_list_text(sf_list list, size_t entry, const char* heading) {
 sf_status sf_list_find(sf_list list, const char* name, size_t* entry) {
   return steadfold::capi::caught([&] {
     if (name == nullptr || entry == nullptr)
-      throw steadfold::agreement::Failure(
+      throw steadfold::call::Failure(
           steadfold::Status::invalid_argument,
           "the name or the address for its entry is missing (a pointer is null), give both addresses");
     *entry = steadfold::capi::entry_of(list, name, "name");

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "agreement/failure.hpp"
+#include "call/failure.hpp"
 #include "capi/boundary.hpp"
 #include "capi/names.hpp"
 #include "capi/option_table.hpp"
@@ -16,7 +16,7 @@
 namespace steadfold::capi {
 namespace {
 
-using agreement::Failure;
+using call::Failure;
 
 [[noreturn]] void refuse(const Option& option, std::string_view value) {
   throw Failure(Status::invalid_argument, "'" + std::string(value) + "' for option " + option.name +
@@ -101,7 +101,7 @@ extern "C" sf_status sf_call_set(sf_call* call, const char* option, const char* 
   return caught([&] {
     if (call == nullptr) throw no_call();
     if (option == nullptr || value == nullptr)
-      throw steadfold::agreement::Failure(
+      throw steadfold::call::Failure(
           steadfold::Status::invalid_argument,
           "the option or its value is missing (a pointer is null), give the option and its value");
     const Option& named = options()[entry_of(SF_LIST_OPTIONS, option, "option")];

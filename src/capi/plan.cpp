@@ -6,13 +6,13 @@
 #include "capi/handles.hpp"
 
 using steadfold::Status;
-using steadfold::agreement::Data;
-using steadfold::agreement::Failure;
+using steadfold::call::Data;
+using steadfold::call::Failure;
 using steadfold::capi::at_once;
 using steadfold::capi::data_of;
 using steadfold::capi::deadline_after;
 using steadfold::capi::guarded;
-using steadfold::capi::require_place;
+using steadfold::capi::require_address;
 
 namespace {
 
@@ -27,8 +27,8 @@ class PlanInUse {
  public:
   explicit PlanInUse(const sf_plan* plan)
       : handle_(require(plan)), turn_(handle_, "the plan", "give every thread its own plan"), stay_(handle_.watched) {}
-  steadfold::execution::Plan* operator->() const noexcept { return handle_.plan.get(); }
-  steadfold::execution::Plan& operator*() const noexcept { return *handle_.plan; }
+  steadfold::plan::Plan* operator->() const noexcept { return handle_.plan.get(); }
+  steadfold::plan::Plan& operator*() const noexcept { return *handle_.plan; }
 
   /// Starts a run, which this thread advances whenever it waits.
   void start(std::span<const Data> data) const {
@@ -51,16 +51,16 @@ class PlanInUse {
 
  private:
   void begin(std::span<const Data> data, bool stays) const {
-    steadfold::execution::Plan& plan = *handle_.plan;
-    if (handle_.is_started) throw steadfold::execution::plan_is_running();
+    steadfold::plan::Plan& plan = *handle_.plan;
+    if (handle_.is_started) throw steadfold::plan::plan_is_running();
     const bool conflicts = steadfold::capi::is_any_in_motion() && !plan.running() &&
                            plan.would_conflict(data, steadfold::capi::others_use);
-    conflicts ? plan.refuse(steadfold::agreement::conflict()) : plan.start(data, stays);
+    conflicts ? plan.refuse(steadfold::call::conflict()) : plan.start(data, stays);
   }
 
   sf_plan& handle_;
   steadfold::capi::Turn turn_;
-  steadfold::session::Stay stay_;
+  steadfold::group::Stay stay_;
 };
 
 /// Uses a plan during a call that sends messages. Throws Failure if its transport can no longer send.
@@ -69,7 +69,7 @@ PlanInUse ready(const sf_plan* plan) {
   return PlanInUse(plan);
 }
 
-void require_success(const steadfold::execution::Plan& plan) {
+void require_success(const steadfold::plan::Plan& plan) {
   if (plan.status() != Status::ok) throw plan.failure();
 }
 
@@ -95,7 +95,7 @@ sf_status sf_plan_start(sf_plan* plan, const void* first, const void* second, vo
 
 sf_status sf_plan_test(sf_plan* plan, int* done) {
   return guarded([&] {
-    require_place(done, "the answer");
+    require_address(done, "the answer");
     const PlanInUse bound = ready(plan);
     *done = bound.wait_until(at_once) ? 1 : 0;
     if (*done != 0) require_success(*bound);
@@ -112,7 +112,7 @@ sf_status sf_plan_wait(sf_plan* plan) {
 
 sf_status sf_plan_wait_for(sf_plan* plan, uint64_t timeout, int* done) {
   return guarded([&] {
-    require_place(done, "the answer");
+    require_address(done, "the answer");
     const PlanInUse bound = ready(plan);
     *done = bound.wait_until(deadline_after(timeout)) ? 1 : 0;
     if (*done != 0) require_success(*bound);
@@ -149,7 +149,7 @@ sf_status sf_bundle_status(const sf_plan* plan, size_t call) {
                                                   std::to_string(bound->member_count()) + "), count calls from 0");
     const Status status = bound->status(call);
     if (status == bound->status()) require_success(*bound);
-    if (status != Status::ok) throw Failure(status, steadfold::agreement::text_of(status));
+    if (status != Status::ok) throw Failure(status, steadfold::call::text_of(status));
   });
 }
 
@@ -160,7 +160,7 @@ sf_status sf_plan_trace(sf_plan* plan, int on) {
 sf_status sf_plan_figures(const sf_plan* plan, sf_figures* figures) {
   return guarded([&] {
     const PlanInUse bound(plan);
-    require_place(figures, "the cost of the run");
+    require_address(figures, "the cost of the run");
     const auto traffic = bound->traffic_of_last_run();
     *figures = {traffic.messages, traffic.bytes, bound->rounds()};
   });
@@ -181,7 +181,7 @@ void sf_plan_free(sf_plan* plan) {
     return;
   }
   try {
-    const steadfold::session::Stay stay(plan->watched);
+    const steadfold::group::Stay stay(plan->watched);
     plan->plan->require_usable();
     plan->plan->give_up();
   } catch (const std::exception&) {  // MPI or the team has ended, so no other rank waits
@@ -192,7 +192,7 @@ void sf_plan_free(sf_plan* plan) {
 
 void sf_plan::move() noexcept {
   try {
-    const steadfold::session::Stay stay(watched.as_mover());
+    const steadfold::group::Stay stay(watched.as_mover());
     plan->require_usable();
     if (plan->test()) leave_motion();
   } catch (const std::exception&) {  // the next test or wait reports the error

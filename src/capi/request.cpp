@@ -6,15 +6,15 @@
 #include "steadfold/steadfold_fortran.h"
 
 using steadfold::Status;
-using steadfold::agreement::Call;
-using steadfold::agreement::Failure;
-using steadfold::agreement::HeldArguments;
+using steadfold::call::Call;
+using steadfold::call::Failure;
+using steadfold::call::HeldArguments;
 using steadfold::capi::converted_call;
 using steadfold::capi::converted_calls;
 using steadfold::capi::GroupInUse;
 using steadfold::capi::guarded;
-using steadfold::capi::require_place;
-using steadfold::session::Group;
+using steadfold::capi::require_address;
+using steadfold::group::Group;
 
 struct sf_request {
   explicit sf_request(sf_group* of) noexcept : group(of) {
@@ -95,11 +95,11 @@ sf_status started(sf_group* group, sf_request** request, const Start& start) {
     const GroupInUse own(group);
     std::unique_ptr<sf_request> made;
     Group::Started call = own->start_in_turn([&] {
-      require_place(request, "the request");
+      require_address(request, "the request");
       made = std::make_unique<sf_request>(group);
       return start(*own, *made);
     });
-    require_place(request, "the request");
+    require_address(request, "the request");
     if (made == nullptr) made = std::make_unique<sf_request>(group);
     made->call = std::move(call);
     *request = made.release();
@@ -108,8 +108,8 @@ sf_status started(sf_group* group, sf_request** request, const Start& start) {
 
 }  // namespace
 
-sf_status steadfold::capi::start_reduce(const sf_call* call, const agreement::Data& data, bool may_postpone,
-                                        sf_group* group, sf_request** request) noexcept {
+sf_status steadfold::capi::start_reduce(const sf_call* call, const call::Data& data, bool may_postpone, sf_group* group,
+                                        sf_request** request) noexcept {
   return started(group, request, [&](Group& own, sf_request&) {
     HeldArguments arguments;
     Call converted = converted_call(call, arguments, own.rank_count());
@@ -143,7 +143,7 @@ sf_status sf_group_start_bind(const sf_call* calls, size_t count, sf_group* grou
   return started(group, request, [&](Group& own, sf_request& made) {
     std::deque<HeldArguments> arguments;
     const std::vector<Call> converted = converted_calls(calls, count, arguments, own.rank_count());
-    require_place(plan, "the plan");
+    require_address(plan, "the plan");
     made.plan = plan;
     made.made = std::make_unique<sf_plan>(group);
     return own.start_bind(converted);
@@ -165,7 +165,7 @@ sf_status sf_group_start_barrier(sf_group* group, sf_request** request) {
 
 sf_status sf_request_test(sf_request* request, int* done) {
   return guarded([&] {
-    require_place(done, "the answer");
+    require_address(done, "the answer");
     *done = wait_until(required(request), steadfold::capi::at_once) ? 1 : 0;
     if (*done != 0) require_success(*request);
   });
@@ -180,7 +180,7 @@ sf_status sf_request_wait(sf_request* request) {
 
 sf_status sf_request_wait_for(sf_request* request, uint64_t timeout, int* done) {
   return guarded([&] {
-    require_place(done, "the answer");
+    require_address(done, "the answer");
     *done = wait_until(required(request), steadfold::capi::deadline_after(timeout)) ? 1 : 0;
     if (*done != 0) require_success(*request);
   });

@@ -4,14 +4,14 @@
 #include <cstring>
 #include <string>
 
-#include "agreement/failure.hpp"
+#include "call/failure.hpp"
 #include "capi/boundary.hpp"
 #include "steadfold/operators.hpp"
 
 namespace steadfold::capi {
 namespace {
 
-using agreement::Failure;
+using call::Failure;
 
 /// The size of the struct in the first release whose structs have sizes, where sf_call ended with `grid`.
 template <class Struct>

@@ -19,9 +19,9 @@
 #include "transport/shared/shared.hpp"
 
 using steadfold::Status;
-using steadfold::agreement::Failure;
+using steadfold::call::Failure;
 using steadfold::capi::guarded;
-using steadfold::capi::require_place;
+using steadfold::capi::require_address;
 using steadfold::transport::Outside;
 using steadfold::transport::Rank;
 using steadfold::transport::usable_processors;
@@ -40,12 +40,12 @@ struct EndGroup {
 
 struct sf_team final {
   sf_team(std::vector<std::unique_ptr<steadfold::transport::Transport>> transports, const BoundPlaces& bound)
-      : watch(std::make_shared<steadfold::session::Watch>(transports.size(), "the team")), places(bound) {
+      : watch(std::make_shared<steadfold::group::Watch>(transports.size(), "the team")), places(bound) {
     for (auto& transport : transports)
       workers.emplace_back(new sf_group(std::move(transport), {watch, workers.size()}, steadfold::capi::of_a_worker));
   }
 
-  std::shared_ptr<steadfold::session::Watch> watch;
+  std::shared_ptr<steadfold::group::Watch> watch;
   // The groups of the workers; the first call on a group sets it up.
   std::vector<std::unique_ptr<sf_group, EndGroup>> workers;
   BoundPlaces places;
@@ -110,7 +110,7 @@ class Offers {
     std::string wrong;
     try {
       require_workers(workers);
-      require_place(team, "the team");
+      require_address(team, "the team");
       static_cast<void>(may_bind());
     } catch (const Failure& failure) {
       wrong = failure.what();
@@ -197,7 +197,7 @@ sf_status steadfold::capi::make_team(std::shared_ptr<transport::Outside> outside
       made = std::make_unique<sf_team>(transport::make_shared_transports(everyone, outside, node, shares_cores),
                                        offers.places(processes.rank()));
     } catch (const std::exception& failed) {
-      wrong = agreement::text_of(failed);
+      wrong = call::text_of(failed);
     }
     const auto told = processes.gather_all(std::as_bytes(std::span(wrong)));
     for (Rank process = 0; process < processes.rank_count(); ++process) require_none(process, told.of(process));
@@ -209,7 +209,7 @@ extern "C" {
 
 sf_status sf_team_create(int32_t workers, sf_team** team) {
   return guarded([&] {
-    require_place(team, "the team");
+    require_address(team, "the team");
     require_workers(workers);
     static_cast<void>(may_bind());
     const BoundPlaces places{.count = workers};
@@ -223,7 +223,7 @@ int32_t sf_team_size(const sf_team* team) { return team == nullptr ? -1 : static
 sf_status sf_team_group(sf_team* team, int32_t worker, sf_group** group) {
   return guarded([&] {
     sf_group* const asked = require(team, worker);
-    require_place(group, "the group");
+    require_address(group, "the group");
     *group = asked;
   });
 }

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
-#include "agreement/first_sweep.hpp"
+#include "plan/first_sweep.hpp"
 #include "prediction/simulated_run.hpp"
 
 namespace steadfold::prediction {
 
-using agreement::Agreement;
-using agreement::Call;
-using agreement::Sweep;
+using call::Call;
+using call::Sweep;
+using plan::Agreement;
 
 namespace {
 
@@ -40,8 +40,8 @@ std::optional<T> sum_of(const std::optional<T>& first, const std::optional<T>& s
 
 Segmentation Scenario::segmentation() const {
   if (blocks.empty()) return {description.columns, segments};
-  return agreement::segmentation_of(context_of(description, schedule, rank_count()), description.columns,
-                                    description.element_bytes, blocks);
+  return plan::segmentation_of(context_of(description, schedule, rank_count()), description.columns,
+                               description.element_bytes, blocks);
 }
 
 Prediction predict(const Scenario& scenario, transport::Topology& topology) {
@@ -81,8 +81,8 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
 
 std::optional<Scenario> first_sweep_of(const Scenario& scenario) {
   if (scenario.description.parameters.sweep == Sweep::single_sweep) return std::nullopt;
-  const Call call = agreement::first_sweep(scenario.description.columns);
-  const Agreement agreed = agreed_first_sweep(call, scenario.rank_count(), scenario.nodes);
+  const Call call = plan::first_sweep(scenario.description.columns);
+  const Agreement agreed = plan::agreed_first_sweep(call, scenario.rank_count(), scenario.nodes);
   return Scenario{.description = agreed.members[0].description,
                   .schedule = agreed.schedule,
                   .counts = std::vector<Count>(scenario.counts.size(), 1),

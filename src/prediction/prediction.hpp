@@ -7,17 +7,17 @@
 #include <optional>
 #include <vector>
 
-#include "agreement/description.hpp"
-#include "agreement/segmentation.hpp"
+#include "call/description.hpp"
 #include "order/pe_intersecting.hpp"
+#include "plan/segmentation.hpp"
 #include "transport/simulated/topology.hpp"
 
 namespace steadfold::prediction {
 
-using agreement::Description;
-using agreement::Segmentation;
+using call::Description;
 using order::Count;
 using order::Rank;
+using plan::Segmentation;
 
 /// A reduction over elements in rank order, and the time of one addition of two elements' columns.
 struct Scenario {

@@ -5,16 +5,16 @@
 #include <memory>
 #include <vector>
 
-#include "agreement/description.hpp"
-#include "agreement/kinds.hpp"
-#include "agreement/segmentation.hpp"
+#include "call/description.hpp"
+#include "call/kinds.hpp"
+#include "plan/segmentation.hpp"
 
 namespace steadfold::prediction {
 
-using agreement::Description;
-using agreement::Segmentation;
+using call::Description;
 using order::Bytes;
 using order::Count;
+using plan::Segmentation;
 
 /// A slot's weight: its bytes in a message, and the number of its elements that have not been combined yet.
 struct Weight {
@@ -25,7 +25,7 @@ struct Weight {
 class Sizes {
  public:
   Sizes(const Description& description, const arithmetic::Operator& op, const Segmentation& segmentation,
-        const agreement::MergedRows& merged = {}) {
+        const call::MergedRows& merged = {}) {
     for (std::uint32_t s = 0; s < segmentation.segments(); ++s) {
       columns_.push_back(segmentation.columns(s).size());
       kinds_.push_back(make_kind(description, op, columns_.back(), merged));

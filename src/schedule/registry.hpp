@@ -205,7 +205,7 @@ void require_nested(const Spec& spec, std::string_view key, std::optional<Collec
 /// numbers needed.
 inline constexpr int most_nested = 4;
 
-/// Names of policies that choose an algorithm (see src/agreement). `parse` does not accept them, but lists them among
+/// Names of policies that choose an algorithm (see src/plan). `parse` does not accept them, but lists them among
 /// the known names.
 inline constexpr std::array<std::string_view, 2> policies = {"auto", "mpich"};
 constexpr bool is_policy(std::string_view name) noexcept { return std::ranges::find(policies, name) != policies.end(); }

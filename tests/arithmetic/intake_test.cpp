@@ -1,6 +1,6 @@
 // Rows that stand anywhere reach a builder as they would row after row: which are taken where they stand, how the
 // others are copied, and that user operators on elements of odd sizes see the same, aligned.
-// tests/execution/strided_test.cpp has every kind of the library.
+// tests/plan/strided_test.cpp has every kind of the library.
 #include "arithmetic/rows/intake.hpp"
 
 #include <gtest/gtest.h>

@@ -19,7 +19,7 @@ Cost cost_of(const std::string& schedule, Rank p, Rank root, Count n, std::uint6
   const Call call{.method = method,
                   .columns = segments,
                   .root = root,
-                  .collective = agreement::reduction_to(root),
+                  .collective = call::reduction_to(root),
                   .schedule = schedule,
                   .layout = LayoutKind::rank_order};
   const std::vector<Call> calls = calls_for(call, deal);
@@ -71,7 +71,7 @@ TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
     if (algorithm.messages == nullptr || algorithm.counts != schedule::Counts::once) continue;
     for (Rank p = 1; p <= 24; p += p < 9 ? 1 : 5) {
       for (const Rank root : {all_ranks, 0, p / 3, p - 1}) {
-        const auto asked = agreement::reduction_to(root);
+        const auto asked = call::reduction_to(root);
         if (!schedule::offers(algorithm.collectives, asked)) continue;
         for (const std::uint32_t asked_segments : {1u, 2u, 3u, 5u}) {
           const bool of_ranks = algorithm.segments == schedule::Segments::one_per_rank;
@@ -82,7 +82,7 @@ TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
           const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 2));
           const schedule::Context context{.rank_count = p,
                                           .root = std::max(root, 0),
-                                          .collective = agreement::reduction_to(root),
+                                          .collective = call::reduction_to(root),
                                           .segments = segments,
                                           .layout = &layout};
           for (std::uint64_t seed = 1; seed <= 3; ++seed) {

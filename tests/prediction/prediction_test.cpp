@@ -33,9 +33,9 @@ struct Case {
 };
 
 bool is_served(const schedule::Algorithm& algorithm, const Case& c) {
-  const auto asked = agreement::reduction_to(c.root);
+  const auto asked = call::reduction_to(c.root);
   return algorithm.messages != nullptr &&
-         !schedule::refusal(algorithm, asked, std::max(c.root, 0), agreement::properties_of(c.method).merging,
+         !schedule::refusal(algorithm, asked, std::max(c.root, 0), call::properties_of(c.method).merging,
                             schedule::OperatorKind::commutative);
 }
 
@@ -43,7 +43,7 @@ Call call_for(const Case& c) {
   return {.method = c.method,
           .columns = c.columns,
           .root = c.root,
-          .collective = agreement::reduction_to(c.root),
+          .collective = call::reduction_to(c.root),
           .schedule = c.schedule,
           .layout = LayoutKind::rank_order};
 }
@@ -51,11 +51,11 @@ Call call_for(const Case& c) {
 /// `algorithm` in place of the registry's, where given.
 Spent simulated(const Case& c, const std::vector<Count>& counts, transport::Topology& topology, double per_operation,
                 const schedule::Algorithm* algorithm = nullptr) {
-  const agreement::Description description = describe(call_for(c));
+  const call::Description description = describe(call_for(c));
   const auto layout = order::Layout::contiguous(counts);
   const schedule::Spec spec = schedule::parse(c.schedule);
-  const agreement::Segmentation segmentation(description.columns, c.segments);
-  const auto context = segmentation.cut(agreement::context_of(description, spec, layout.rank_count(), &layout));
+  const plan::Segmentation segmentation(description.columns, c.segments);
+  const auto context = segmentation.cut(call::context_of(description, spec, layout.rank_count(), &layout));
   const Sizes sizes(description, arithmetic::built_in(arithmetic::Operation::sum, arithmetic::Type::f64), segmentation);
   if (algorithm == nullptr) algorithm = spec.algorithm;
   return prediction::simulated_run(*algorithm, context, layout, sizes,
@@ -122,7 +122,7 @@ TEST_P(Predictions, AreWhatRanksThatMoveBytesCount) {
   const Rank p = GetParam();
   for (const Case& c : all_cases(p)) {
     for (const auto& counts : all_counts(p)) {
-      SCOPED_TRACE(testing::Message() << c.schedule << " " << agreement::name_of(c.method) << ", root " << c.root
+      SCOPED_TRACE(testing::Message() << c.schedule << " " << call::name_of(c.method) << ", root " << c.root
                                       << ", segments " << c.segments << ", first count " << counts[0]);
       const Spent real = carried_out(c, counts);
       const Spent found = simulated(c, counts, *make_topology("flat", {}, p), 1e-9);
@@ -141,7 +141,7 @@ TEST_P(Predictions, CountEveryAdditionOnce) {
     for (const auto& counts : all_counts(p)) {
       const Count n = std::accumulate(counts.begin(), counts.end(), Count{0});
       if (n == 0) continue;
-      SCOPED_TRACE(testing::Message() << c.schedule << " " << agreement::name_of(c.method) << ", N " << n);
+      SCOPED_TRACE(testing::Message() << c.schedule << " " << call::name_of(c.method) << ", N " << n);
       ASSERT_EQ(simulated(c, counts, *make_topology("flat", {}, p), 1).operations, (n - 1) * c.columns);
     }
   }
@@ -160,7 +160,7 @@ TEST_P(Formulas, AreWhatIsPredicted) {
     const schedule::Algorithm& algorithm = *spec.algorithm;
     const auto counts = order::counts(order::Distribution::lower, 5 * static_cast<Count>(p) + 3, p);
     const auto layout = order::Layout::contiguous(counts);
-    auto context = agreement::context_of(describe(call_for(c)), spec, p, &layout);
+    auto context = call::context_of(describe(call_for(c)), spec, p, &layout);
     context.segments = c.segments;
     for (const char* topology : {"flat", "two_level:size=4:latency=0", "fat_tree:arity=2:oversubscription=2",
                                  "torus:sides=4x16:half_duplex=1"}) {
@@ -353,7 +353,7 @@ TEST(Predict, BytesOfFixedSizesAreThoseOfTheFormulas) {
       const std::vector<Count> counts(static_cast<std::size_t>(p), 3);
       const schedule::Spec spec = schedule::parse(c.schedule);
       const auto layout = order::Layout::contiguous(counts);
-      auto context = agreement::context_of(describe(call_for(c)), spec, p, &layout);
+      auto context = call::context_of(describe(call_for(c)), spec, p, &layout);
       context.segments = c.segments;
       const schedule::SegmentBytes sizes{.partials = c.segments * 32 + c.columns * 8,
                                          .values = c.segments * 16 + c.columns * 8};

@@ -6,17 +6,17 @@
 #include "capi/boundary.hpp"
 #include "driver.hpp"
 #include "fiber_transport.hpp"
+#include "group/group.hpp"
 #include "runner.hpp"
-#include "session/group.hpp"
 #include "watchdog.hpp"
 
 namespace steadfold::soak {
 
 struct Library::Plan {
-  std::unique_ptr<execution::Plan> plan;
+  std::unique_ptr<plan::Plan> plan;
 };
 struct Library::Request {
-  session::Group::Started call;
+  group::Group::Started call;
 };
 
 namespace {
@@ -31,7 +31,7 @@ class GroupLibrary final : public Library {
   sf_status reduce(const sf_call* call, const Data& data) override {
     return capi::guarded([&] {
       group_.in_turn([&] {
-        agreement::HeldArguments arguments;
+        call::HeldArguments arguments;
         group_.reduce(capi::converted_call(call, arguments, group_.rank_count()), data_of(data));
       });
     });
@@ -39,7 +39,7 @@ class GroupLibrary final : public Library {
   sf_status start_reduce(const sf_call* call, const Data& data, Request*& request) override {
     return capi::guarded([&] {
       request = new Request{group_.start_in_turn([&] {
-        agreement::HeldArguments arguments;
+        call::HeldArguments arguments;
         return group_.start_reduce(capi::converted_call(call, arguments, group_.rank_count()), data_of(data));
       })};
     });
@@ -68,7 +68,7 @@ class GroupLibrary final : public Library {
   sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) override {
     return capi::guarded([&] {
       group_.in_turn([&] {
-        std::deque<agreement::HeldArguments> arguments;
+        std::deque<call::HeldArguments> arguments;
         plan = new Plan{group_.bind(capi::converted_calls(calls, count, arguments, group_.rank_count()))};
       });
     });
@@ -114,24 +114,24 @@ class GroupLibrary final : public Library {
   void pause() override { fibers_.wait(); }
 
  private:
-  static agreement::Data data_of(const Data& data) {
-    agreement::Data own = capi::data_of(data.first, data.second, data.result);
+  static call::Data data_of(const Data& data) {
+    call::Data own = capi::data_of(data.first, data.second, data.result);
     own.mask = static_cast<const std::byte*>(data.mask);
     own.label = static_cast<const std::byte*>(data.label);
     return own;
   }
-  std::span<const agreement::Data> data_of(const Data* data, std::size_t count) {
+  std::span<const call::Data> data_of(const Data* data, std::size_t count) {
     given_.clear();
     for (std::size_t i = 0; i < count; ++i) given_.push_back(data_of(data[i]));
     return given_;
   }
   static void require_success(Status status) {
-    if (status != Status::ok) throw agreement::Failure(status, agreement::text_of(status));
+    if (status != Status::ok) throw call::Failure(status, call::text_of(status));
   }
 
   std::vector<std::unique_ptr<Plan>> given_up_;
-  std::vector<agreement::Data> given_;
-  session::Group group_;
+  std::vector<call::Data> given_;
+  group::Group group_;
   Fibers& fibers_;
 };
 

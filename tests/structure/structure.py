@@ -21,11 +21,11 @@ SEES = {
     "arithmetic": {"kernels", "order"},
     "schedule": {"order"},
     "transport": {"order"},
-    "agreement": {"arithmetic", "kernels", "schedule", "transport", "order"},
-    "execution": {"agreement", "arithmetic", "kernels", "schedule", "transport", "order"},
-    "prediction": {"agreement", "arithmetic", "kernels", "schedule", "transport", "order"},
-    "session": {"execution", "agreement", "arithmetic", "kernels", "schedule", "transport", "order"},
-    "capi": {"session", "execution", "agreement", "arithmetic", "kernels", "schedule", "transport", "order", "steadfold"},
+    "call": {"arithmetic", "kernels", "schedule", "order"},
+    "plan": {"call", "arithmetic", "kernels", "schedule", "transport", "order"},
+    "prediction": {"plan", "call", "arithmetic", "kernels", "schedule", "transport", "order"},
+    "group": {"plan", "call", "arithmetic", "kernels", "schedule", "transport", "order"},
+    "capi": {"group", "plan", "call", "arithmetic", "kernels", "schedule", "transport", "order", "steadfold"},
 }
 MPI_FILES = re.compile(r"(transport/mpi/|capi/mpi)[^/]*$")  # the only files of src/ that may know MPI
 MPI_CALL = re.compile(r"\bP?MPI_[A-Z]\w*\s*\(")

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "agreement/segmentation.hpp"
+#include "plan/segmentation.hpp"
 #include "schedule/step.hpp"
 #include "support/simulated_job.hpp"
 
@@ -26,8 +26,8 @@ class ByHand {
   using Values = std::optional<std::vector<double>>;  // nullopt: no rows
 
   /// `rows`: the rows of each rank in the order of its memory, one after the other.
-  ByHand(const Agreement& agreed, const agreement::Segmentation& segmentation,
-         const std::vector<std::vector<double>>& rows, Combine combine, double of_nothing)
+  ByHand(const Agreement& agreed, const plan::Segmentation& segmentation, const std::vector<std::vector<double>>& rows,
+         Combine combine, double of_nothing)
       : agreed_(agreed),
         segmentation_(segmentation),
         rows_(rows),
@@ -69,7 +69,7 @@ class ByHand {
   };
 
   void take_steps(std::size_t rank) {
-    const schedule::Context whole = agreement::context_of(agreed_);
+    const schedule::Context whole = plan::context_of(agreed_);
     schedule::Steps steps = agreed_.schedule.algorithm->steps(segmentation_.cut(whole, static_cast<Rank>(rank)));
     while (const schedule::Step* const step = steps.next()) ranks_[rank].steps.push_back(*step);
   }
@@ -146,7 +146,7 @@ class ByHand {
   }
 
   const Agreement& agreed_;
-  const agreement::Segmentation& segmentation_;
+  const plan::Segmentation& segmentation_;
   const std::vector<std::vector<double>>& rows_;
   Combine combine_;
   double of_nothing_;
@@ -154,13 +154,13 @@ class ByHand {
   std::map<std::pair<std::size_t, std::size_t>, std::deque<std::pair<Key, Values>>> under_way_;
 };
 
-/// How a plan divides the columns of a call into `segments` segments; see execution::Plan.
-inline agreement::Segmentation segmentation_of(const Agreement& agreed, std::uint32_t segments) {
-  const agreement::Member& member = agreed.members.front();
+/// How a plan divides the columns of a call into `segments` segments; see plan::Plan.
+inline plan::Segmentation segmentation_of(const Agreement& agreed, std::uint32_t segments) {
+  const plan::Member& member = agreed.members.front();
   const Count columns = member.description.columns;
-  const schedule::Context context = agreement::context_of(agreed);
+  const schedule::Context context = plan::context_of(agreed);
   if (segments == 0 || !member.blocks.empty())
-    return agreement::segmentation_of(context, columns, member.description.element_bytes, member.blocks);
+    return plan::segmentation_of(context, columns, member.description.element_bytes, member.blocks);
   const auto most = static_cast<std::uint32_t>(std::min<Count>(segments, columns));
   return {columns, agreed.schedule.algorithm->segments_up_to(most, context)};
 }
@@ -173,7 +173,7 @@ inline Memory plain_sums_by_hand(const Agreement& agreed, std::uint32_t segments
     rows.emplace_back(mine.size() / sizeof(double));
     if (!mine.empty()) std::memcpy(rows.back().data(), mine.data(), mine.size());
   }
-  const agreement::Segmentation segmentation = segmentation_of(agreed, segments);
+  const plan::Segmentation segmentation = segmentation_of(agreed, segments);
   const auto add = [](double a, double b) { return a + b; };
   return bytes_of(ByHand(agreed, segmentation, rows, add, 0).result(static_cast<std::size_t>(rank)));
 }

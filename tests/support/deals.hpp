@@ -31,11 +31,11 @@ class Turns {
 
 /// The names of schedules that serve the call.
 inline std::vector<std::string> names_for(const Call& call) {
-  const agreement::Description description = agreement::describe(call);
+  const call::Description description = call::describe(call);
   std::vector<std::string> all;
   for (const schedule::Algorithm& algorithm : schedule::registry()) {
-    if (schedule::refusal(algorithm, description.collective, std::max(call.root, 0), agreement::merging_of(description),
-                          agreement::operator_kind(description)))
+    if (schedule::refusal(algorithm, description.collective, std::max(call.root, 0), call::merging_of(description),
+                          call::operator_kind(description)))
       continue;
     for (const std::string& name : names_of(algorithm)) all.push_back(name);
   }

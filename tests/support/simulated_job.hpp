@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "agreement/agreement.hpp"
-#include "agreement/failure.hpp"
-#include "execution/plan.hpp"
+#include "call/failure.hpp"
+#include "plan/agreement.hpp"
+#include "plan/plan.hpp"
 #include "support/hex.hpp"
 #include "transport/simulated/simulated.hpp"
 
@@ -31,18 +31,18 @@ inline void PrintTo(Status status, std::ostream* out) { *out << "status " << sta
 
 namespace steadfold::test {
 
-using agreement::Agreement;
-using agreement::all_ranks;
-using agreement::Call;
-using agreement::Failure;
-using agreement::LayoutKind;
-using agreement::Method;
-using execution::Plan;
+using call::all_ranks;
+using call::Call;
+using call::Failure;
+using call::LayoutKind;
+using call::Method;
 using order::Bytes;
 using order::Count;
 using order::Index;
 using order::Interval;
 using order::Rank;
+using plan::Agreement;
+using plan::Plan;
 using transport::Sends;
 
 using Memory = std::vector<std::byte>;
@@ -57,13 +57,13 @@ struct Concluded {
 /// A rank's proposal, as a bind makes it. If the call alone is wrong, the proposal says so.
 inline Memory proposal_of(const Call& call, Rank rank_count, Rank rank = 0) {
   try {
-    agreement::validate(call, rank_count);
-    const agreement::Description description = agreement::describe(call);
-    agreement::make_kind(description, agreement::operator_of(description, call.user), call.columns);
+    call::validate(call, rank_count);
+    const call::Description description = call::describe(call);
+    call::make_kind(description, call::operator_of(description, call.user), call.columns);
   } catch (const Failure& failure) {
-    return agreement::propose(std::span(&call, 1), rank, &failure);
+    return plan::propose(std::span(&call, 1), rank, &failure);
   }
-  return agreement::propose(std::span(&call, 1), rank, nullptr);
+  return plan::propose(std::span(&call, 1), rank, nullptr);
 }
 
 /// The nodes of the simulated machine.
@@ -74,7 +74,7 @@ inline Concluded concluded(const std::vector<Memory>& proposals, const std::stri
   const std::vector<std::span<const std::byte>> spans(proposals.begin(), proposals.end());
   Concluded result;
   try {
-    result.agreement = agreement::conclude(spans, {.forced_schedule = forced_schedule, .nodes = nodes});
+    result.agreement = plan::conclude(spans, {.forced_schedule = forced_schedule, .nodes = nodes});
   } catch (const Failure& failure) {
     result.status = failure.status();
     result.text = failure.what();
@@ -248,9 +248,9 @@ inline Outcome run(SimulatedRanks& ranks, SimulatedJob& job, const std::vector<M
   for (std::size_t i = 0; i < first.size(); ++i) outcome.results.emplace_back(result_bytes);
   for (const Rank rank : std::vector<Rank>(ranks.shuffled())) {
     const auto i = static_cast<std::size_t>(rank);
-    const agreement::Data data{.first = first[i].data(),
-                               .second = second.empty() ? nullptr : second[i].data(),
-                               .result = outcome.results[i].data()};
+    const call::Data data{.first = first[i].data(),
+                          .second = second.empty() ? nullptr : second[i].data(),
+                          .result = outcome.results[i].data()};
     job.plan(rank).start(std::span(&data, 1), rank % 2 == 1);  // each rank may choose whether its caller stays
   }
   outcome.stuck = !finish(ranks, {&job}, segments);

@@ -16,7 +16,7 @@
 //   that two plans share, or memory that the slots of a message share;
 // - time, except for rounds;
 // - anything outside one run, such as data that a second run finds in the slots of the first. The sweeps of
-//   tests/execution and tests/mpi test these.
+//   tests/plan and tests/mpi test these.
 //
 // Rounds are counted with this rule: each rank has one send port and one receive port (or as many as the algorithm
 // says), and merging is free. A message starts at max(time its data is ready, time a send port is free) and keeps the

@@ -56,30 +56,30 @@ Counted counted(const std::vector<Count>& counts, sf::Options options) {
   return {sums[0], rounds, sums[1]};
 }
 
-Prediction predicted(const std::string& schedule, agreement::Method method, order::Rank root,
+Prediction predicted(const std::string& schedule, call::Method method, order::Rank root,
                      const std::vector<Count>& counts) {
-  const agreement::Call call{.method = method, .root = root, .collective = agreement::reduction_to(root)};
+  const call::Call call{.method = method, .root = root, .collective = call::reduction_to(root)};
   const auto topology = transport::make_topology("flat", {}, static_cast<order::Rank>(counts.size()));
   return prediction::predict({.description = describe(call), .schedule = schedule::parse(schedule), .counts = counts},
                              *topology);
 }
 
 /// How many were compared: none where the schedule does not serve the call.
-int expect_prediction(const std::string& schedule, agreement::Method method, order::Rank root,
+int expect_prediction(const std::string& schedule, call::Method method, order::Rank root,
                       const std::vector<Count>& counts) {
   const schedule::Algorithm& algorithm = *schedule::parse(schedule).algorithm;
-  const auto asked = agreement::reduction_to(root);
+  const auto asked = call::reduction_to(root);
   if (algorithm.messages == nullptr ||
-      schedule::refusal(algorithm, asked, std::max(root, 0), agreement::properties_of(method).merging,
+      schedule::refusal(algorithm, asked, std::max(root, 0), call::properties_of(method).merging,
                         schedule::OperatorKind::commutative)) {
     return 0;
   }
-  sf::Options options{.method = method == agreement::Method::tree ? sf::tree() : sf::plain()};
+  sf::Options options{.method = method == call::Method::tree ? sf::tree() : sf::plain()};
   options.schedule = schedule;
-  if (root != agreement::all_ranks) options.root = root;
+  if (root != call::all_ranks) options.root = root;
   const Counted real = counted(counts, options);
   const Prediction found = predicted(schedule, method, root, counts);
-  const auto where = testing::Message() << schedule << " " << agreement::name_of(method) << ", root " << root
+  const auto where = testing::Message() << schedule << " " << call::name_of(method) << ", root " << root
                                         << ", first count " << counts[0] << ", last " << counts.back();
   EXPECT_EQ(found.messages, real.messages) << where;
   EXPECT_EQ(found.rounds, real.rounds) << where;
@@ -106,8 +106,8 @@ TEST(Prediction, IsWhatRealRanksCount) {
   for (const schedule::Algorithm& algorithm : schedule::registry()) {
     for (const std::string& schedule : names_of(algorithm)) {
       for (const auto& counts : all_counts(size_of_world())) {
-        for (const auto method : {agreement::Method::tree, agreement::Method::plain}) {
-          for (const order::Rank root : {agreement::all_ranks, 0, size_of_world() - 1}) {
+        for (const auto method : {call::Method::tree, call::Method::plain}) {
+          for (const order::Rank root : {call::all_ranks, 0, size_of_world() - 1}) {
             if (asked++ % one_in == 0) compared += expect_prediction(schedule, method, root, counts);
           }
         }
