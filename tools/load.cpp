@@ -1,5 +1,7 @@
 // Reads a file in two passes: every rank counts the elements that begin in its part of the file; then the counts are
 // exchanged and every rank reads the elements that the distribution gives it.
+#include <numeric>
+
 #include "measure.hpp"
 #include "readers/reader.hpp"
 #include "spread.hpp"
@@ -33,12 +35,14 @@ Share load(const Job& job, const Request& request) {
   std::uint64_t here = 0;
   job.together([&] { here = source->count(rank, static_cast<std::uint64_t>(job.rank_count())); });
   const std::vector<std::uint64_t> counts = job.gather(here);
+  const std::vector<std::uint64_t> missing = job.gather(source->missing_count());
 
   Share share;
+  share.missing_count = std::accumulate(missing.begin(), missing.end(), std::uint64_t{0});
   job.together([&] {
     source->set_counts(counts);
     share.element_count = source->element_count();
-    share.has_header = source->has_header();
+    share.table = source->table();
     const std::vector<std::uint64_t> held = spread(request.distribution, share.element_count, job.rank_count());
     for (std::size_t i = 0; i < rank; ++i) share.mine.begin += held[i];
     share.mine.end = share.mine.begin + held[rank];

@@ -22,6 +22,9 @@ struct Request {
   std::string format = "auto";
   std::string column, column_name;
   std::string header;  // whether line 1 is a header: yes, no, or empty
+  std::string separator, decimal, comment, missing;
+  std::string byte_order;
+  bool has_fortran_records = false;
   bool force = false;
   bool json = false;
 

@@ -88,6 +88,23 @@ class Formats(CommandTest):
         self.expect(self.write("x.txt", path.read_text()), "--format", "tsv", "--column", "value")
         self.expect(self.write("y.tsv", "\n".join(map(repr, self.values))))
 
+    def test_tables_of_other_programs(self):
+        """What was decided about a table stands in the report."""
+        text = "\n".join(["# made by hand", "", *(f"  {i}  {value!r}\t# row {i}" for i, value in enumerate(self.values))])
+        for name in ("x.txt", "x.dat"):
+            self.expect(self.write(name, text), "--column", "1")
+        hexadecimal = [f"{value.hex()};NA" for value in self.values]
+        self.expect(self.write("x.csv", "\n".join(["a;b", *hexadecimal])), "--separator", "semicolon", "--column", "a")
+        fortran = [repr(value).replace("e", "D") + "|" for value in self.values]
+        self.expect(self.write("x.csv", "\n".join(fortran)), "--separator", "|", "--column", "0")
+        rows = [row for value in self.values for row in (repr(value).replace(".", ","), "NA", "")]
+        path = self.write("x.csv", "\n".join(["% made by hand", "n;v", *(f"{i};{row}" for i, row in enumerate(rows))]))
+        arguments = ["--separator", "semicolon", "--decimal", "comma", "--comment", "%", "--column", "v", "--missing", "NA,"]
+        self.expect(path, *arguments)
+        for found in self.sums(path, [(arguments, ranks) for ranks in (None, 3, 5)]):
+            decided = {name: found[name] for name in ("header", "separator", "decimal", "comment", "missing")}
+            self.assertEqual(decided, {"header": "yes", "separator": "semicolon", "decimal": "comma", "comment": "%", "missing": 422})
+
     def test_raw_bytes_of_another_format(self):
         path = self.write("x.npy", npy(self.values, "<f8"))
         self.assertEqual(self.sums(path, [(["--format", "raw", "--force"], None)])[0]["elements"], len(self.values) + 16)

@@ -6,6 +6,7 @@ import random
 import re
 import struct
 import unittest
+from fractions import Fraction
 
 from support import CommandTest, binned, binpsllh, bits, bits32, exact, hostile, left_to_right, npy, run, some, tree
 
@@ -30,6 +31,26 @@ class Fields(CommandTest):
             self.assertEqual(found["value"], 3.25)
             self.assertEqual(found["bits"], bits(3.25))
             self.assertGreaterEqual(found["seconds"], 0)
+
+    def test_operations(self):
+        values = [1.5, -2.25, 1e16, 3.0, -1e16, 0.125, 7.0]
+        path = self.write("x.binpsllh", binpsllh(values))
+        fractions = [Fraction(value) for value in values]
+        mean = sum(fractions) / len(values)
+        variance = float(sum((each - mean) ** 2 for each in fractions) / len(values))
+        expected = {"sum": 9.375, "mean": float(mean), "min": -1e16, "max": 1e16, "var": variance}
+        for operation, value in expected.items():
+            for found in self.sums(path, [(["--operation", operation], ranks) for ranks in (None, 3)]):
+                self.assertEqual(found["bits"], bits(value), (operation, found["ranks"]))
+                self.assertEqual(found["method"], "plain" if operation in ("min", "max") else "exact")
+        found = self.sum(path, "--operation", "statistics", ranks=3)
+        every = found["statistics"]
+        self.assertEqual((every["count"], every["min_index"], every["max_index"]), (7, 4, 2))
+        self.assertEqual({name: every[name]["bits"] for name in ("min", "max", "mean", "variance")},
+                         {name: bits(value) for name, value in (("min", -1e16), ("max", 1e16), ("mean", float(mean)), ("variance", variance))})  # fmt: skip
+        self.assertEqual(self.sum(path, "--operation", "std")["bits"], every["deviation"]["bits"])
+        with self.assertRaisesRegex(AssertionError, "nothing to reduce"):
+            self.sum(self.write("y.binpsllh", binpsllh([])), "--operation", "mean")
 
     def test_a_rank_alone_sends_nothing(self):
         path = self.write("x.binpsllh", binpsllh([1.0, 2.0]))

@@ -43,13 +43,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace steadfold::readers;
   static const int file = ::memfd_create("file", 0);
   static const std::string path = "/proc/self/fd/" + std::to_string(file);
-  constexpr Format formats[] = {Format::npy, Format::binpsllh, Format::psllh, Format::raw, Format::csv, Format::tsv};
+  constexpr Format formats[] = {Format::npy, Format::binpsllh, Format::psllh, Format::raw,
+                                Format::csv, Format::tsv,      Format::txt};
   if (size == 0) return 0;
   const unsigned choice = data[0];
-  Options options{.format = formats[choice % 6], .block_bytes = 1 + choice / 6 % 8};
+  Options options{.format = formats[choice % 7], .block_bytes = 1 + choice / 7 % 4};
   if (options.format == Format::raw && choice >= 128) options.type = Type::f32;
-  const bool is_table = options.format == Format::csv || options.format == Format::tsv;
-  if (is_table && choice >= 128) options.column = "1";
+  if (is_table(options.format) && choice >= 128) options.column = "1";
+  if (is_table(options.format) && choice / 28 % 2 == 1) {
+    options.separator = ';';
+    options.decimal_mark = ',';
+    options.comment = "%";
+    options.missing = {"", "NA"};
+  }
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, data + 1, size - 1, 0) != static_cast<ssize_t>(size - 1)) return 0;
   if (outcome(path, options, 1) != outcome(path, options, 3)) __builtin_trap();
   return 0;

@@ -57,7 +57,7 @@ TEST(Binpsllh, CountsThatNoMemoryHolds) {
 
 TEST(Binpsllh, AsksForNothingElse) {
   expect_fault_in(".binpsllh", binpsllh(many(2)), {"f64, not f32"}, {.type = Type::f32});
-  expect_fault_in(".binpsllh", binpsllh(many(2)), {"no columns"}, {.column = "x"});
+  expect_fault_in(".binpsllh", binpsllh(many(2)), {"no table", "leave out --column"}, {.column = "x"});
 }
 
 TEST(Raw, EveryPartOnce) {
@@ -76,6 +76,53 @@ TEST(Raw, SizesThatDoNotFit) {
   expect_fault_in(".raw", "", {"empty"});
   expect_fault_in(".raw", bytes_of(many(2)) + "abc", {"truncated", "19 bytes"});
   expect_fault_in(".raw", "abcdef", {"truncated", "6 bytes", "f32"}, {.type = Type::f32});
+}
+
+/// Records as gfortran and ifort write them: of any lengths, also empty, and a record in two parts.
+TEST(Raw, FortranRecords) {
+  const std::vector<double> values = hostile_values();
+  for (const std::endian order : {std::endian::little, std::endian::big}) {
+    for (const std::size_t width : {4U, 8U}) {
+      for (const std::size_t most : {1U, 3U, 1000U}) {
+        std::string content;
+        std::vector<double> left = values;
+        for (std::size_t record = 0; !left.empty(); ++record) {
+          const std::size_t count = std::min(record % 3 == 0 ? most : record % 3 - 1, left.size());
+          const std::string length = bytes_of(8 * count, width, order);
+          const auto end = left.begin() + static_cast<std::ptrdiff_t>(count);
+          content += length + bytes_of(std::vector<double>(left.begin(), end), order) + length;
+          left.erase(left.begin(), end);
+        }
+        const Scratch file(".raw", content);
+        expect_bits(file.path(), values, {.byte_order = order, .has_fortran_records = true});
+      }
+    }
+  }
+  // A part of a record of 2 GiB has a negative length before it if more follows, and behind it if more came before.
+  const std::string first = bytes_of(values), length = bytes_of(first.size(), 4);
+  const std::string negative = bytes_of((std::uint64_t{1} << 32) - first.size(), 4);
+  const Scratch parts(".raw", negative + first + length + length + first + negative);
+  std::vector<double> twice = values;
+  twice.insert(twice.end(), values.begin(), values.end());
+  expect_bits(parts.path(), twice, {.has_fortran_records = true});
+  const Options options{.format = Format::raw, .has_fortran_records = true};
+  expect_fault_in(".raw", length + first + length + bytes_of(std::vector<double>{1.5, 2}),
+                  {"record 2", "byte " + std::to_string(first.size() + 8)}, options);
+  expect_fault_in(".raw", length + first + length + bytes_of(std::uint64_t{8}, 4), {"record 2"}, options);
+  expect_fault_in(".raw", first, {"does not begin with a Fortran record", "--byte-order"}, options);
+  expect_fault_in(".raw", bytes_of(std::uint64_t{4}, 4) + "1234" + bytes_of(std::uint64_t{4}, 4),
+                  {"4 bytes are not a multiple of 8"}, options);
+  expect_fault_in(".psllh", "1 2\n", {"--fortran-records is only for raw"}, {.has_fortran_records = true});
+}
+
+TEST(Raw, BytesInBothOrders) {
+  const std::vector<double> values = hostile_values();
+  const Scratch file(".raw", bytes_of(values, std::endian::big));
+  expect_bits(file.path(), values, {.byte_order = std::endian::big});
+  const std::vector<float> floats = {1.5F, -0.0F, 3e38F};
+  const Scratch narrow(".raw", bytes_of(floats, std::endian::big));
+  expect_bits(narrow.path(), floats, {.type = Type::f32, .byte_order = std::endian::big});
+  expect_fault_in(".csv", "1\n", {"--byte-order is only for raw"}, {.byte_order = std::endian::big});
 }
 
 /// Fortran's lengths before and behind records, of 4 bytes or 8, would be read as numbers; so would be text.

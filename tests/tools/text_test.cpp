@@ -79,7 +79,7 @@ TEST(Psllh, CountsThatDoNotFit) {
 }
 
 TEST(Psllh, WhatIsNoNumber) {
-  for (const char* word : {"abc", "1.0.0", "1,5", "0x10", "--1", "+-1", "1e", ".", "1_000", "1d5", "\xC3\xA9"}) {
+  for (const char* word : {"abc", "1.0.0", "1,5", "--1", "+-1", "1e", ".", "1_000", "0x", "1d", "\xC3\xA9"}) {
     expect_fault_in(".psllh", "3\n1 2\n" + std::string(word) + "\n", {"line 3", "is not a number"});
     expect_fault_in(".psllh", "3\n" + std::string(word) + "\n1 2\n", {"line 2", "is not a number"});
   }
@@ -133,8 +133,8 @@ TEST(Csv, LineOneIsNamesIfAWordStandsAboveNumbers) {
   expect_bits(mixed.path(), std::vector<double>{10}, {.column = "x"});
   const Scratch labels(".csv", "a,1.5\nb,2.5\n");  // words in both lines say nothing
   expect_bits(labels.path(), std::vector<double>{1.5, 2.5}, {.column = "1"});
-  EXPECT_EQ(open(numbers.path(), {.column = "0"})->has_header(), false);
-  EXPECT_EQ(open(mixed.path(), {.column = "1"})->has_header(), true);
+  EXPECT_EQ(open(numbers.path(), {.column = "0"})->table()->has_header, false);
+  EXPECT_EQ(open(mixed.path(), {.column = "1"})->table()->has_header, true);
   expect_fault_in(".csv", "x,0\n10,20\n", {"line 1", "'x'", "not a number"}, {.column = "0", .header = false});
   expect_fault_in(".csv", "x,0\n10,20\n", {"column 'x'", "no names"}, {.column = "x", .header = false});
   expect_fault_in(".csv", "x,0\n10,20\n", {"two columns", "'0'", "'x'"}, {.column = "0", .column_name = "x"});
@@ -162,7 +162,7 @@ TEST(Csv, NumbersThatMayBeNamesAreRefused) {
     expect_fault_in(".csv", content, {"line 1 may be names or numbers", hint}, {.column = "0"});
   expect_fault_in(".csv", "x,5.5\n12,6.5\n", {"words and the number 5.5", hint}, {.column = "1"});
   for (const char* content : {"0\n1.5\n2\n", "0\ninf\n"})
-    EXPECT_EQ(open(Scratch(".csv", content).path())->has_header(), false);
+    EXPECT_EQ(open(Scratch(".csv", content).path())->table()->has_header, false);
   const Scratch points(".csv", "2,0.5\n1.5,2.5\n");  // no names have points
   expect_bits(points.path(), std::vector<double>{2, 1.5}, {.column = "0"});
   const Scratch ends(".csv", "1,2,\n3,4,\n");  // empty in all lines
@@ -173,8 +173,10 @@ TEST(Csv, NumbersThatMayBeNamesAreRefused) {
 /// A first row is never taken for names because its cell is no number: line 2 would be refused for the same cell.
 TEST(Csv, CellsOfLineOneThatResembleNumbersAreRefused) {
   for (const char* cell : {"1e400",
-                           "2.5d2",
-                           "1.5D+02",
+                           "2.5d400",
+                           "2.5d+",
+                           "0x",
+                           "0x1p2000",
                            "\"1,234.5\"",
                            "1_000",
                            "\xE2\x88\x92"
@@ -183,8 +185,6 @@ TEST(Csv, CellsOfLineOneThatResembleNumbersAreRefused) {
                            "N/A",
                            "1.#INF",
                            "****",
-                           "0x1p3",
-                           "0xFF",
                            "1.5 2.5",
                            "5%",
                            "$5",
@@ -232,7 +232,7 @@ TEST(Csv, CellsOfLineOneThatResembleNumbersAreRefused) {
 }
 
 TEST(Csv, CellsThatAreNoNumbersSayWhatToWrite) {
-  const std::vector<std::pair<const char*, const char*>> cells = {{"2.5d2", "exponent with e"},
+  const std::vector<std::pair<const char*, const char*>> cells = {{"2.5d2.5", "correct this number"},
                                                                   {"\"1,5\"", "decimal points"},
                                                                   {"\xE2\x88\x92"
                                                                    "1",
@@ -310,7 +310,7 @@ TEST(Csv, SemicolonsBetweenFieldsAreRefused) {
                               "a;b\r\n1,5;2,5\r\n",
                               "1,5;2,5\n3,5;4,5\n", "1;2", "\"a;b\";c\n\"1;1\";2\n"})
     for (const char* column : {"", "0", "b"})
-      expect_fault_in(".csv", content, {"semicolons", "separate fields by commas"}, {.column = column});
+      expect_fault_in(".csv", content, {"semicolons", "--separator semicolon"}, {.column = column});
   const Scratch tags(".csv", "name,tags\n1,a;b\n2,c\n");
   expect_bits(tags.path(), std::vector<double>{1, 2}, {.column = "name"});
   const Scratch quoted(".csv", "7.0,\"1;2\"\n8,\"3;4\"\n");
@@ -356,7 +356,7 @@ TEST(Tsv, TabsStandBetweenFields) {
   for (const char* column : {"a\tb", "2"})
     expect_bits(file.path(), std::vector<double>{2, 3e5, -4}, {.column = column});
   EXPECT_EQ(open(file.path(), {.column = "1"})->format(), Format::tsv);
-  EXPECT_EQ(open(file.path(), {.column = "1"})->has_header(), true);
+  EXPECT_EQ(open(file.path(), {.column = "1"})->table()->has_header, true);
   const Scratch alone(".TSV", "1.5\n2.5\n");
   expect_bits(alone.path(), std::vector<double>{1.5, 2.5});
   const Scratch named(".txt", "1\t2\n3\t4\n");

@@ -9,6 +9,7 @@
 
 #include "formats.hpp"
 #include "number.hpp"
+#include "records.hpp"
 
 namespace steadfold::readers {
 namespace {
@@ -151,28 +152,7 @@ class BlockSource final : public Source {
   Block block_;
 };
 
-/// Reads the unsigned number at this position of the file.
-std::uint64_t word_at(const File& file, std::uint64_t offset, std::size_t width, std::endian order) {
-  const std::string bytes = file.read(offset, width);
-  std::uint64_t word = 0;
-  for (std::size_t i = 0; i < width; ++i)
-    word = word << 8 | static_cast<unsigned char>(bytes[order == std::endian::big ? i : width - 1 - i]);
-  return word;
-}
-
 std::uint64_t little_endian_count(const File& file) { return word_at(file, 0, 8, std::endian::little); }
-
-/// Whether the file begins with a record of Fortran's unformatted output. A record has its length before and after its
-/// data.
-bool has_records(const File& file, std::size_t width, std::endian order) {
-  if (file.size() < 2 * width) return false;
-  std::uint64_t length = word_at(file, 0, width, order);
-  // Gfortran writes a negative length if the record continues.
-  constexpr std::uint64_t most = (std::uint64_t{1} << 31) - 9;
-  const bool goes_on = width == 4 && length == (std::uint64_t{1} << 32) - most;
-  if (goes_on) length = most;
-  return length > 0 && length <= file.size() - 2 * width && word_at(file, width + length, width, order) == length;
-}
 
 /// Whether the file begins like text. The bytes of doubles almost never look like text.
 bool looks_like_text(const File& file) {
@@ -210,11 +190,11 @@ void refuse_no_numbers(const File& file) {
   if (looks_like_npy(file))
     throw file.fault("the file has npy format, and its header is not a number", "use --format npy" + force);
   if (looks_like_text(file)) throw file.fault("it is text", "use --format csv, tsv or psllh" + force);
-  for (const std::size_t width : {4U, 8U})
-    for (const std::endian order : {std::endian::little, std::endian::big})
-      if (has_records(file, width, order))
-        throw file.fault("it begins with a Fortran record, which has its length before and behind it",
-                         "write the file with access='stream'" + force);
+  for (const std::endian order : {std::endian::little, std::endian::big})
+    if (width_of_records(file, order))
+      throw file.fault("it begins with a Fortran record, which has its length before and behind it",
+                       std::string("use --fortran-records") + (order == std::endian::big ? " --byte-order big" : "") +
+                           ", or write the file with access='stream'" + force);
 }
 
 bool looks_like_binpsllh(const File& file) {
@@ -237,7 +217,10 @@ std::unique_ptr<Source> open_binpsllh(std::unique_ptr<File> file, const Options&
 }
 
 std::unique_ptr<Source> open_raw(std::unique_ptr<File> file, const Options& options) {
-  Block block{.format = Format::raw, .stored = options.type == Type::f32 ? Stored::f32 : Stored::f64};
+  if (options.has_fortran_records) file = RecordFile::open(std::move(file), options.byte_order);
+  Block block{.format = Format::raw,
+              .stored = options.type == Type::f32 ? Stored::f32 : Stored::f64,
+              .order = options.byte_order};
   const std::uint64_t width = bytes_of(block.stored);
   block.element_count = file->size() / width;
   if (file->size() % width != 0)

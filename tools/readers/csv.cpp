@@ -1,6 +1,6 @@
-// Reads one column of a table: perhaps a header line, then one row per line. Fields are between commas or tabs, and may
-// be quoted with double quotes. Source: RFC 4180, without line ends in quoted fields. So a reader can find the next row
-// from any place in the file.
+// Reads one column of a table: perhaps a header line, then one row per line. Fields are between commas, tabs, runs of
+// blanks or other marks, and may be quoted with double quotes. Source: RFC 4180, without line ends in quoted fields. So
+// a reader can find the next row from any place in the file.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -13,17 +13,56 @@
 namespace steadfold::readers {
 namespace {
 
-/// The separator of fields. A tab is a blank only if it is not the separator.
+/// The marks of a table.
 struct Marks {
-  char between;
-  std::string_view blanks;
+  char between;             // between fields; ' ' stands for runs of blanks and tabs
+  std::string_view blanks;  // the blanks around fields; a tab is a blank only if it is not the separator
+  std::string comment;      // before comments; empty if there are none
+  char decimal_mark;
+  std::vector<std::string> missing;  // the fields that stand for a missing number
 
+  bool has_runs() const noexcept { return between == ' '; }
   bool are_blank(std::string_view line) const noexcept {
-    return trimmed(line).empty() && line.find(between) == std::string_view::npos;
+    return trimmed(line).empty() && (has_runs() || line.find(between) == std::string_view::npos);
+  }
+  /// Returns the line without its comment; nullopt if the line is no row.
+  std::optional<std::string_view> row_of(std::string_view line) const {
+    if (!comment.empty()) {
+      if (trimmed(line).starts_with(comment)) return std::nullopt;
+      if (has_runs()) line = line.substr(0, line.find(comment));
+    }
+    if (has_runs() && trimmed(line).empty()) return std::nullopt;
+    return line;
+  }
+  bool is_missing(std::string_view field) const noexcept {
+    return std::ranges::find(missing, trimmed(field)) != missing.end();
+  }
+  std::size_t end_of_field(std::string_view line, std::size_t begin) const noexcept {
+    return std::min(has_runs() ? line.find_first_of(blanks, begin) : line.find(between, begin), line.size());
+  }
+  bool are_after(std::string_view line, std::size_t end) const noexcept {
+    return end < line.size() && (between == line[end] || (has_runs() && line[end] == '\t'));
   }
 };
-constexpr Marks marks_of(Format format) noexcept {
-  return format == Format::tsv ? Marks{'\t', " "} : Marks{',', " \t"};
+
+Marks marks_of(Format format, const Options& options) {
+  const char own = format == Format::txt ? ' ' : format == Format::tsv ? '\t' : ',';
+  const char between = options.separator.value_or(own);
+  return {.between = between,
+          .blanks = between == '\t' ? " " : " \t",
+          .comment = options.comment.empty() && format == Format::txt ? "#" : options.comment,
+          .decimal_mark = options.decimal_mark,
+          .missing = options.missing};
+}
+
+std::string name_of_separator(char between) {
+  switch (between) {
+    case ',': return "comma";
+    case ';': return "semicolon";
+    case '\t': return "tab";
+    case ' ': return "blanks";
+    default: return {between};
+  }
 }
 
 enum class FieldFault { none, open_quote, text_behind_quote };
@@ -40,14 +79,16 @@ FieldFault take_field(const Marks& marks, std::string_view& rest, std::string_vi
       if (!rest.substr(end + 1).starts_with('"')) break;
     }
     field = rest.substr(begin + 1, end - begin - 1);
-    end = std::min(rest.find_first_not_of(marks.blanks, end + 1), rest.size());
-    if (end < rest.size() && rest[end] != marks.between) return FieldFault::text_behind_quote;
+    ++end;
+    if (!marks.has_runs()) end = std::min(rest.find_first_not_of(marks.blanks, end), rest.size());
+    if (end < rest.size() && !marks.are_after(rest, end)) return FieldFault::text_behind_quote;
   } else {
-    end = std::min(rest.find(marks.between, begin), rest.size());
+    end = marks.end_of_field(rest, begin);
     field = trimmed(rest.substr(begin, end - begin));
   }
+  if (marks.has_runs()) end = std::min(rest.find_first_not_of(marks.blanks, end), rest.size());
   more = end < rest.size();
-  rest.remove_prefix(more ? end + 1 : end);
+  rest.remove_prefix(more && !marks.has_runs() ? end + 1 : end);
   return FieldFault::none;
 }
 
@@ -59,52 +100,91 @@ Error quote_fault(const File& file, FieldFault fault, std::uint64_t offset) {
   return file.fault(line + "text follows a closing quote", "quote whole fields only");
 }
 
-/// The columns of a file: their number, the column to read, and whether the first line names them.
+/// The columns of a file: their number, the column to read, whether the first line names them, and the number of this
+/// line.
 struct Columns {
   std::size_t count;
   std::size_t chosen;
   bool are_named;
+  std::uint64_t first_line;
 };
 
 class CsvSource final : public TextSource {
  public:
   CsvSource(std::unique_ptr<File> file, Region region, const Options& options, Format format, const Columns& columns)
-      : TextSource(std::move(file), region, Records::lines, options), format_(format), columns_(columns) {}
+      : TextSource(std::move(file), region, Records::lines, options),
+        format_(format),
+        marks_(marks_of(format, options)),
+        columns_(columns) {}
 
   Format format() const noexcept override { return format_; }
-  std::optional<bool> has_header() const noexcept override { return columns_.are_named; }
+  std::optional<TableReading> table() const override {
+    return TableReading{columns_.are_named, name_of_separator(marks_.between), marks_.decimal_mark, marks_.comment};
+  }
 
  private:
   void check_total(std::uint64_t) const override {}
 
-  std::string_view field_of(std::string_view record, std::uint64_t offset) const override {
+  bool has_only_numbers() const noexcept override {
+    return marks_.missing.empty() && marks_.comment.empty() && !marks_.has_runs();
+  }
+
+  Field field_of(std::string_view record, std::uint64_t offset) const override {
+    const std::optional<std::string_view> row = marks_.row_of(record);
+    if (!row) return {Content::nothing, {}};
     std::string_view chosen;
-    std::string_view rest = record;
+    std::string_view rest = *row;
     std::size_t found = 0;
     for (bool more = true; more; ++found) {
       std::string_view field;
-      const FieldFault fault = take_field(marks_of(format_), rest, field, more);
+      const FieldFault fault = take_field(marks_, rest, field, more);
       if (fault != FieldFault::none) throw quote_fault(file(), fault, offset);
       if (found == columns_.chosen) chosen = field;
     }
-    if (found != columns_.count || marks_of(format_).are_blank(record)) throw ragged(record, found, offset);
+    if (found != columns_.count || marks_.are_blank(*row)) throw ragged(*row, found, offset);
+    if (marks_.is_missing(chosen)) return {Content::missing, {}};
     if (trimmed(chosen).empty())
       throw file().fault("line " + std::to_string(file().line_of(offset)) + ": column " +
                              std::to_string(columns_.chosen) + " is empty",
-                         "write a number or nan into the field");
-    return chosen;
+                         "write a number or nan into the field, or leave out rows with empty fields by --missing ,");
+    return {Content::number, chosen};
   }
 
   Error ragged(std::string_view record, std::size_t found, std::uint64_t offset) const {
     const std::string line = "line " + std::to_string(file().line_of(offset));
-    if (marks_of(format_).are_blank(record)) return file().fault(line + " is blank", "remove this line");
-    return file().fault(line + " has " + std::to_string(found) + (found == 1 ? " field" : " fields") +
-                            (columns_.are_named ? ", the header " : ", line 1 ") + std::to_string(columns_.count),
-                        "give all rows the same number of fields");
+    if (marks_.are_blank(record)) return file().fault(line + " is blank", "remove this line");
+    return file().fault(
+        line + " has " + std::to_string(found) + (found == 1 ? " field" : " fields") +
+            (columns_.are_named ? ", the header " : ", line " + std::to_string(columns_.first_line) + " ") +
+            std::to_string(columns_.count),
+        "give all rows the same number of fields");
   }
 
   Format format_;
+  Marks marks_;
   Columns columns_;
+};
+
+/// Walks over the rows of a table: over its lines without comments.
+class RowWalk {
+ public:
+  RowWalk(const Walk& lines, const Marks& marks) : lines_(lines), marks_(marks) {}
+
+  bool next() {
+    while (lines_.next())
+      if (const auto row = marks_.row_of(lines_.record())) {
+        row_ = *row;
+        return true;
+      }
+    return false;
+  }
+  std::string_view row() const noexcept { return row_; }
+  std::uint64_t offset() const noexcept { return lines_.offset(); }
+
+ private:
+  Walk lines_;
+  const Marks& marks_;
+  std::string_view row_;
 };
 
 /// Throws if line 1 cannot be the first line of a table.
@@ -117,12 +197,13 @@ void check_text(const File& file, std::string_view line) {
 
 /// Returns the fields of line 1, which may be the names of the columns. Doubled quotes inside a name become single
 /// quotes.
-std::vector<std::string> first_fields(const File& file, const Marks& marks, std::string_view line) {
+std::vector<std::string> first_fields(const File& file, const Marks& marks, const RowWalk& walk) {
   std::vector<std::string> names;
+  std::string_view line = walk.row();
   for (bool more = true; more;) {
     std::string_view field;
     const FieldFault fault = take_field(marks, line, field, more);
-    if (fault != FieldFault::none) throw quote_fault(file, fault, 0);
+    if (fault != FieldFault::none) throw quote_fault(file, fault, walk.offset());
     std::string name(field);
     for (std::size_t i = name.find("\"\""); i != std::string::npos; i = name.find("\"\"", i + 1)) name.erase(i, 1);
     names.push_back(std::move(name));
@@ -144,20 +225,21 @@ std::size_t semicolons_in(std::string_view line) {
 
 /// Whether all of the first rows have the same number of semicolons. If so, commas are probably decimal commas, and
 /// splitting at commas would cut numbers.
-bool have_semicolons(Walk walk) {
+bool have_semicolons(RowWalk walk) {
   if (!walk.next()) return false;
-  const std::size_t semicolons = semicolons_in(walk.record());
+  const std::size_t semicolons = semicolons_in(walk.row());
   for (int row = 0; semicolons > 0 && row < looked_at && walk.next(); ++row)
-    if (semicolons_in(walk.record()) != semicolons) return false;
+    if (semicolons_in(walk.row()) != semicolons) return false;
   return semicolons > 0;
 }
 
-enum class Cell : unsigned char { number, empty, resembling, name };
+enum class Cell : unsigned char { number, empty, missing, resembling, name };
 
-Cell cell_of(std::string_view text) {
+Cell cell_of(std::string_view text, const Marks& marks) {
+  if (marks.is_missing(text)) return Cell::missing;
   if (trimmed(text).empty()) return Cell::empty;
   double ignored = 0;
-  if (parse_number(text, ignored) == NumberFault::none) return Cell::number;
+  if (parse_number(text, ignored, marks.decimal_mark) == NumberFault::none) return Cell::number;
   return resembles_number(text) ? Cell::resembling : Cell::name;
 }
 
@@ -172,41 +254,48 @@ struct Below {
   bool has_whole = false, has_points = false;
   bool is_of_numbers() const noexcept { return has_numbers && !has_names; }
 
-  void take(std::string_view field) {
-    const Cell cell = cell_of(field);
+  void take(std::string_view field, const Marks& marks) {
+    const Cell cell = cell_of(field, marks);
     has_any |= cell != Cell::empty;
     has_numbers |= cell == Cell::number;
     has_names |= cell == Cell::name;
     if (cell != Cell::number) return;
     field = trimmed(field);
     has_whole |= are_digits(field.substr(field.find_first_not_of("+-")));
-    has_points |= field.find('.') != std::string_view::npos;
+    has_points |= field.find(marks.decimal_mark) != std::string_view::npos;
   }
 };
 
-/// Line 1 of a table, and the properties of some rows below it.
+/// The first row of a table, which may have the names of the columns, and the properties of some rows below it.
 struct Beginning {
+  const Marks& marks;
+  std::string line;  // "line 1", or another number if comments come first
+  std::uint64_t line_number = 1;
   std::vector<std::string> first;
-  std::vector<Below> below;   // properties of the rows below line 1, by column
-  std::uint64_t second_line;  // offset at which line 2 begins
+  std::vector<Below> below;   // properties of the rows below the first row, by column
+  std::uint64_t second_line;  // offset at which the second row begins
 
-  Beginning(const File& file, const Marks& marks, const Region& all, Walk walk) : second_line(all.end) {
-    if (!walk.next() || marks.are_blank(walk.record())) throw file.fault("the first line is blank", "remove this line");
-    first = first_fields(file, marks, walk.record());
+  Beginning(const File& file, const Marks& marks_of_table, const Region& all, RowWalk walk)
+      : marks(marks_of_table), second_line(all.end) {
+    if (!walk.next()) throw file.fault("it has no rows", "check the program that should have written the file");
+    if (marks.are_blank(walk.row())) throw file.fault("the first line is blank", "remove this line");
+    line_number = file.line_of(walk.offset());
+    line = "line " + std::to_string(line_number);
+    first = first_fields(file, marks, walk);
     below.resize(first.size());
     for (int row = 0; row < looked_at && walk.next(); ++row) {
       if (row == 0) second_line = walk.offset();
-      take_row(marks, walk.record());
+      take_row(walk.row());
     }
   }
 
   /// Records the fields of a row up to the first error. The error is reported later, when the row is read.
-  void take_row(const Marks& marks, std::string_view rest) {
+  void take_row(std::string_view rest) {
     bool more = true;
     for (std::size_t column = 0; more && column < below.size(); ++column) {
       std::string_view field;
       if (take_field(marks, rest, field, more) != FieldFault::none) return;
-      below[column].take(field);
+      below[column].take(field, marks);
     }
   }
 };
@@ -226,7 +315,8 @@ std::size_t named(const File& file, const std::vector<std::string>& names, const
   const auto found = std::find(names.begin(), names.end(), column);
   if (found == names.end())
     throw file.fault("there is no column " + shown(column) + ": " + known(names),
-                     "choose one of these columns, or give a column's number, counted from 0");
+                     std::string("choose one of these columns, or give a column's number, counted from 0") +
+                         (names.front().starts_with('#') ? ", or use --comment '#' if line 1 is a comment" : ""));
   if (std::find(found + 1, names.end(), column) != names.end())
     throw file.fault("several columns are called " + shown(column), "choose the column by its number, counted from 0");
   return static_cast<std::size_t>(found - names.begin());
@@ -255,7 +345,7 @@ bool are_whole_above_points(const Beginning& beginning, std::size_t column) {
 std::string doubt_about(const Beginning& beginning, std::size_t column) {
   bool has_empty = false, has_names = false;
   for (std::size_t i = 0; i < beginning.first.size(); ++i) {
-    const Cell cell = cell_of(beginning.first[i]);
+    const Cell cell = cell_of(beginning.first[i], beginning.marks);
     has_empty |= cell == Cell::empty && (beginning.below[i].has_any || i == column);
     has_names |= cell == Cell::name;
   }
@@ -273,20 +363,24 @@ bool has_header(const File& file, const Beginning& beginning, std::size_t column
   const std::string& text = beginning.first[column];
   bool is_names = false;
   for (std::size_t i = 0; i < beginning.first.size(); ++i)
-    is_names |= cell_of(beginning.first[i]) == Cell::name && (i == column || beginning.below[i].is_of_numbers());
+    is_names |= cell_of(beginning.first[i], beginning.marks) == Cell::name &&
+                (i == column || beginning.below[i].is_of_numbers());
   // A number with a sign or a decimal point is not a name.
-  const bool is_no_name = cell_of(text) == Cell::number && !are_digits(text);
+  const Cell cell = cell_of(text, beginning.marks);
+  const bool is_no_name = cell == Cell::number && !are_digits(text);
   if (is_names && !is_no_name) return true;
   double ignored = 0;
-  const NumberFault fault = parse_number(text, ignored);
-  if (fault != NumberFault::none && !trimmed(text).empty()) {
-    const Complaint complaint = complaint_about(text, fault, Type::f64);
-    throw file.fault("line 1: " + complaint.why, complaint.suggestion + ", or use --header yes if line 1 has names");
+  const NumberFault fault = parse_number(text, ignored, beginning.marks.decimal_mark);
+  if (fault != NumberFault::none && cell != Cell::empty && cell != Cell::missing) {
+    const Complaint complaint = complaint_about(text, fault, Type::f64, beginning.marks.decimal_mark);
+    throw file.fault(beginning.line + ": " + complaint.why,
+                     complaint.suggestion + ", or use --header yes if " + beginning.line + " has names");
   }
   const std::string doubt =
       is_names ? "the line has words and the number " + std::string(trimmed(text)) : doubt_about(beginning, column);
   if (!doubt.empty())
-    throw file.fault("line 1 may be names or numbers: " + doubt, "use --header yes or --header no to decide");
+    throw file.fault(beginning.line + " may be names or numbers: " + doubt,
+                     "use --header yes or --header no to decide");
   return false;
 }
 
@@ -322,18 +416,26 @@ Choice choose(const File& file, const Beginning& beginning, const Options& optio
 }  // namespace
 
 std::unique_ptr<Source> open_table(std::unique_ptr<File> file, Format format, const Options& options) {
-  const Marks marks = marks_of(format);
-  const Region all = without_trailing_blanks(*file, {behind_byte_order_mark(*file), file->size()}, marks.between);
-  const Walk walk(*file, all, Records::lines, all.begin, options.block_bytes);
-  if (Walk first = walk; first.next()) check_text(*file, first.record());
-  if (format == Format::csv && have_semicolons(walk))
-    throw file->fault("its fields are separated by semicolons, as in files with decimal commas",
-                      "separate fields by commas and write decimal points, or quote fields that contain semicolons");
-  const Beginning beginning(*file, marks, all, walk);
+  const Marks marks = marks_of(format, options);
+  if (marks.between == marks.decimal_mark)
+    throw file->fault("a comma cannot be both between fields and within numbers",
+                      "give the mark between fields with --separator, or leave out --decimal comma");
+  const Region all = without_trailing_blanks(*file, {behind_byte_order_mark(*file), file->size()},
+                                             marks.has_runs() ? '\0' : marks.between);
+  const Walk lines(*file, all, Records::lines, all.begin, options.block_bytes);
+  if (Walk first = lines; first.next()) check_text(*file, first.record());
+  const RowWalk rows(lines, marks);
+  if (format == Format::csv && !options.separator && have_semicolons(rows))
+    throw file->fault(
+        "its fields are separated by semicolons, as in files with decimal commas",
+        "use --separator semicolon, and --decimal comma if numbers have decimal commas; or use --separator "
+        "comma if commas are between the fields");
+  const Beginning beginning(*file, marks, all, rows);
   const Choice choice = choose(*file, beginning, options);
-  const Region rows{choice.has_header ? beginning.second_line : all.begin, all.end};
-  return std::make_unique<CsvSource>(std::move(file), rows, options, format,
-                                     Columns{beginning.first.size(), choice.column, choice.has_header});
+  const Region region{choice.has_header ? beginning.second_line : all.begin, all.end};
+  return std::make_unique<CsvSource>(
+      std::move(file), region, options, format,
+      Columns{beginning.first.size(), choice.column, choice.has_header, beginning.line_number});
 }
 
 }  // namespace steadfold::readers

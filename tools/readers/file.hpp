@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "reader.hpp"
 
@@ -13,7 +14,7 @@ namespace steadfold::readers {
 class File {
  public:
   explicit File(std::string path);
-  ~File();
+  virtual ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
@@ -21,7 +22,7 @@ class File {
   std::uint64_t size() const noexcept { return size_; }
 
   /// Reads exactly `bytes` bytes. Throws Error if the file has fewer.
-  void read(std::uint64_t offset, void* target, std::uint64_t bytes) const;
+  virtual void read(std::uint64_t offset, void* target, std::uint64_t bytes) const;
   std::string read(std::uint64_t offset, std::uint64_t bytes) const;
 
   /// Returns the number of the line (from 1) that contains a byte. Reads the file up to this byte.
@@ -29,6 +30,10 @@ class File {
 
   /// Makes an Error with the text "cannot read PATH (why), suggestion".
   [[nodiscard]] Error fault(std::string_view why, std::string_view suggestion) const;
+
+ protected:
+  /// For files whose bytes come from another file: the path for error texts, and the number of bytes.
+  File(std::string path, std::uint64_t size) : path_(std::move(path)), size_(size) {}
 
  private:
   std::string path_;

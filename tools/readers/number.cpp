@@ -12,21 +12,22 @@
 namespace steadfold::readers {
 namespace {
 
-/// Whether the decimal number `text` (no sign) is below 1. This distinguishes underflow from overflow, which from_chars
-/// does not do.
-bool below_one(std::string_view text) noexcept {
-  const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
+/// Whether the number `text` (no sign, no 0x) is below 1. This distinguishes underflow from overflow, which from_chars
+/// does not do. A hexadecimal number has a power of two as its exponent.
+bool below_one(std::string_view text, bool is_hexadecimal) noexcept {
+  const std::size_t mark = std::min(text.find_first_of(is_hexadecimal ? "pP" : "eE"), text.size());
   // Number of digits before the point, without leading zeros; negative: minus the number of zeros after the point.
   long digits_before_point = 0;
   bool point = false;
   bool significant = false;
   for (const char c : text.substr(0, mark)) {
     point = point || c == '.';
-    significant = significant || (c >= '1' && c <= '9');
+    significant = significant || (c != '0' && c != '.');
     if (c == '.') continue;
     if (significant && !point) ++digits_before_point;
     if (!significant && point) --digits_before_point;
   }
+  if (is_hexadecimal) digits_before_point *= 4;  // a digit has four bits; the exponent of an extreme number is larger
   if (mark == text.size()) return digits_before_point <= 0;
   std::string_view exponent = text.substr(mark + 1);
   const bool negative = exponent.starts_with('-');
@@ -50,22 +51,57 @@ bool is_exact(std::string_view digits, T value) noexcept {
   return failed == std::errc() && std::string_view(exact.data(), end) == digits;
 }
 
+/// Whether the text may be a number with an exponent of Fortran's, after a letter d or q.
+bool has_fortran_exponent(std::string_view text) noexcept {
+  const std::size_t mark = text.find_first_of("dDqQ");
+  return mark != std::string_view::npos && mark > 0 &&
+         text.find_first_not_of("+-.,0123456789dDqQ") == std::string_view::npos;
+}
+
+/// Writes the number with a decimal point, and with e before its exponent, as from_chars reads numbers. Returns an
+/// empty text if it has a point although its decimal mark is a comma.
+std::string with_point(std::string_view text, char decimal_mark) {
+  std::string result(text);
+  if (decimal_mark == ',' && result.find('.') != std::string::npos) return {};
+  std::ranges::replace(result, decimal_mark, '.');
+  if (has_fortran_exponent(text))
+    std::ranges::replace_if(
+        result, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }, 'e');
+  return result;
+}
+
+/// Reads a number whose decimal mark is a point, without blanks and without a plus sign.
 template <class T>
-NumberFault parse(std::string_view text, T& value) noexcept {
+NumberFault parse_plain(std::string_view text, T& value) noexcept {
+  const bool negative = text.starts_with('-');
+  std::string_view digits = text.substr(negative ? 1 : 0);
+  const bool is_hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
+  if (is_hexadecimal) text = digits = digits.substr(2);
+  if (is_hexadecimal && (digits.empty() || digits.front() == '-')) return NumberFault::not_a_number;
+  const auto form = is_hexadecimal ? std::chars_format::hex : std::chars_format::general;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value, form);
+  if (fault == std::errc::invalid_argument || end != text.data() + text.size()) return NumberFault::not_a_number;
+  if (is_hexadecimal && !std::isxdigit(static_cast<unsigned char>(digits.front())) && digits.front() != '.')
+    return NumberFault::not_a_number;  // inf and nan, which from_chars reads behind 0x too
+  if (is_hexadecimal && negative) value = -value;
+  if (fault != std::errc::result_out_of_range) {
+    const bool is_integer = !is_hexadecimal && are_digits(digits);
+    return is_integer && !is_exact(digits, negative ? -value : value) ? NumberFault::inexact : NumberFault::none;
+  }
+  if (!below_one(digits, is_hexadecimal)) return NumberFault::too_large;
+  value = negative ? -T{0} : T{0};
+  return NumberFault::none;
+}
+
+template <class T>
+NumberFault parse(std::string_view text, T& value, char decimal_mark) {
   text = trimmed(text);
   if (text.starts_with('+')) {
     text.remove_prefix(1);
     if (text.starts_with('-')) return NumberFault::not_a_number;
   }
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault == std::errc::invalid_argument || end != text.data() + text.size()) return NumberFault::not_a_number;
-  const bool negative = text.starts_with('-');
-  text.remove_prefix(negative ? 1 : 0);
-  if (fault != std::errc::result_out_of_range)
-    return are_digits(text) && !is_exact(text, negative ? -value : value) ? NumberFault::inexact : NumberFault::none;
-  if (!below_one(text)) return NumberFault::too_large;
-  value = negative ? -T{0} : T{0};
-  return NumberFault::none;
+  if (decimal_mark == '.' && !has_fortran_exponent(text)) return parse_plain(text, value);
+  return parse_plain(std::string_view(with_point(text, decimal_mark)), value);
 }
 
 /// Replaces signs and blanks that are not ASCII by ASCII characters.
@@ -96,15 +132,11 @@ bool is_missing_value(std::string_view text) {
 /// Whether the text consists of asterisks, which Fortran writes if a field is too narrow for the number.
 bool are_asterisks(std::string_view text) { return !text.empty() && text.find_first_not_of('*') == std::string::npos; }
 
-/// Whether the exponent follows a letter other than e, or no letter, as in 1.5d+02 and 0.1-299.
-bool has_other_exponent(std::string_view text) {
-  const std::size_t mark = text.find_first_of("dDqQ+-", 1);
+/// Whether the exponent follows no letter, as in 0.1-299.
+bool has_exponent_without_letter(std::string_view text) {
+  const std::size_t mark = text.find_first_of("+-", 1);
   if (mark == std::string_view::npos || !(is_digit(text[mark - 1]) || text[mark - 1] == '.')) return false;
-  const bool has_letter = std::isalpha(static_cast<unsigned char>(text[mark])) != 0;
-  if (!has_letter && text.substr(0, mark).find('.') == std::string_view::npos) return false;
-  std::string_view exponent = text.substr(mark + 1);
-  if (has_letter && (exponent.starts_with('+') || exponent.starts_with('-'))) exponent.remove_prefix(1);
-  return are_digits(exponent);
+  return text.substr(0, mark).find('.') != std::string_view::npos && are_digits(text.substr(mark + 1));
 }
 
 /// Returns the length in bytes of the text's first character, if it is neither a letter nor a digit; otherwise 0.
@@ -132,8 +164,12 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text;
 }
 
-NumberFault parse_number(std::string_view text, double& value) noexcept { return parse(text, value); }
-NumberFault parse_number(std::string_view text, float& value) noexcept { return parse(text, value); }
+NumberFault parse_number(std::string_view text, double& value, char decimal_mark) {
+  return parse(text, value, decimal_mark);
+}
+NumberFault parse_number(std::string_view text, float& value, char decimal_mark) {
+  return parse(text, value, decimal_mark);
+}
 
 bool resembles_number(std::string_view text) {
   text = trimmed(text);
@@ -142,7 +178,7 @@ bool resembles_number(std::string_view text) {
   return text.empty() || is_digit(text.front());
 }
 
-Complaint complaint_about(std::string_view text, NumberFault fault, Type type) {
+Complaint complaint_about(std::string_view text, NumberFault fault, Type type, char decimal_mark) {
   const std::string quoted = shown(trimmed(text));
   const std::string name(name_of(type));
   if (fault == NumberFault::too_large) return {quoted + " is too large for " + name, "scale the numbers or write inf"};
@@ -151,13 +187,16 @@ Complaint complaint_about(std::string_view text, NumberFault fault, Type type) {
             "write the number with a point, as 5.0, so that it is rounded"};
   const std::string ascii = in_ascii(trimmed(text));
   const char* suggestion = "correct this number";
-  if (is_missing_value(ascii)) suggestion = "write nan, or remove the row";
+  if (is_missing_value(ascii)) suggestion = "write nan, remove the row, or leave out these rows with --missing";
   if (are_asterisks(ascii)) suggestion = "write the number again in a wider field";
   if (resembles_number(text)) {
-    if (has_other_exponent(ascii)) suggestion = "write the exponent with e";
+    if (has_exponent_without_letter(ascii)) suggestion = "write the exponent with e";
     if (trimmed(text).find_first_of(" \t") != std::string::npos) suggestion = "put a comma or a tab between fields";
     if (ascii != trimmed(text)) suggestion = "write minus signs as - and leave out special blanks and currency signs";
-    if (ascii.find(',') != std::string::npos) suggestion = "write decimal points, and no separators between thousands";
+    if (ascii.find(',') != std::string::npos)
+      suggestion = "write decimal points or use --decimal comma, and write no separators between thousands";
+    if (decimal_mark == ',' && ascii.find('.') != std::string::npos)
+      suggestion = "write decimal commas or leave out --decimal comma, and write no separators between thousands";
   }
   return {quoted + " is not a number", suggestion};
 }

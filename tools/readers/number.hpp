@@ -1,4 +1,5 @@
-// Reads numbers written in text: decimal, nan and inf. Numbers are correctly rounded, whatever the locale.
+// Reads numbers written in text: decimal, hexadecimal (0x1.8p+3), nan and inf. Numbers are correctly rounded, whatever
+// the locale.
 #pragma once
 
 #include <string>
@@ -19,20 +20,21 @@ constexpr bool is_blank(char c) noexcept { return is_space(c) || c == '\n' || c 
 
 std::string_view trimmed(std::string_view text) noexcept;
 
-/// Reads one number; blanks around it and a leading + are allowed. A number with a point or an exponent is rounded. If
-/// the number is too small to be represented, the result is a zero with the number's sign. A number that is too large
-/// is an error and never becomes infinity. An integer (digits alone) is never rounded.
-NumberFault parse_number(std::string_view text, double& value) noexcept;
-NumberFault parse_number(std::string_view text, float& value) noexcept;
+/// Reads one number; blanks around it and a leading + are allowed. The exponent follows e, or d or q, as Fortran writes
+/// it. `decimal_mark` is '.' or ','; with ',' a point is no part of a number. A number with a decimal mark or an
+/// exponent is rounded. If the number is too small to be represented, the result is a zero with the number's sign. A
+/// number that is too large is an error and never becomes infinity. An integer (digits alone) is never rounded.
+NumberFault parse_number(std::string_view text, double& value, char decimal_mark = '.');
+NumberFault parse_number(std::string_view text, float& value, char decimal_mark = '.');
 
 /// Whether a text that parse_number refuses may be meant as a number: marks of a missing number (NA, --), and texts
-/// with a digit before any letter (2.5d2, 1,234.5, 12:30, <5, 5 kg).
+/// with a digit before any letter (1.5-299, 1,234.5, 12:30, <5, 5 kg).
 bool resembles_number(std::string_view text);
 
 /// The end of an error about a text that parse_number refuses: "(why), suggestion".
 struct Complaint {
   std::string why, suggestion;
 };
-Complaint complaint_about(std::string_view text, NumberFault fault, Type type);
+Complaint complaint_about(std::string_view text, NumberFault fault, Type type, char decimal_mark = '.');
 
 }  // namespace steadfold::readers

@@ -23,7 +23,7 @@ class PsllhSource final : public TextSource {
                            " numbers are announced, but " + std::to_string(total) + " were found",
                        "check that the whole file was copied, or correct the count at its beginning");
   }
-  std::string_view field_of(std::string_view record, std::uint64_t) const override { return record; }
+  Field field_of(std::string_view record, std::uint64_t) const override { return {Content::number, record}; }
 
   std::uint64_t announced_;
 };

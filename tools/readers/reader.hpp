@@ -1,9 +1,10 @@
-// Reads numbers from files (npy, binpsllh, psllh, raw, csv and tsv) so that every rank reads only its part.
+// Reads numbers from files (npy, binpsllh, psllh, raw, csv, tsv and txt) so that every rank reads only its part.
 // The element count of a binary format is known at once. Text takes two passes: every rank counts the elements that
 // begin in its part of the file, the caller exchanges the counts, then every rank finds its elements. The reader does
 // not use MPI. Source: NumPy's NEP 1 (npy), the command's own rules (the others).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,12 +22,22 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Format { automatic, npy, binpsllh, psllh, raw, csv, tsv };
+enum class Format { automatic, npy, binpsllh, psllh, raw, csv, tsv, txt };
+/// Whether the format is a table: lines of fields.
+constexpr bool is_table(Format format) noexcept { return format >= Format::csv; }
 enum class Type { f64, f32 };
 
 /// Returns the format or type of this name. Throws Error if there is none.
 Format format_named(std::string_view name);
 Type type_named(std::string_view name);
+/// Returns the character that --separator names. Throws Error if it cannot be between fields.
+char separator_named(std::string_view name);
+/// Returns the order named "little" or "big". Throws Error for other names.
+std::endian byte_order_named(std::string_view name);
+/// Returns '.' for "point" and ',' for "comma". Throws Error for other names.
+char decimal_mark_named(std::string_view name);
+/// Returns the texts between the commas of a list, without blanks around them.
+std::vector<std::string> missing_texts(std::string_view list);
 std::string_view name_of(Format format) noexcept;
 std::string_view name_of(Type type) noexcept;
 
@@ -41,8 +52,26 @@ struct Options {
   // For tables: whether line 1 has the names of the columns; default: yes, unless its cell in the chosen column is a
   // number.
   std::optional<bool> header = {};
-  bool forced = false;                   // for raw: whether to read also files that look like another format
-  std::size_t block_bytes = 256 * 1024;  // bytes that are read at once, for text and for converted elements
+  // For tables: the character between fields; a blank stands for runs of blanks and tabs. Default: that of the format.
+  std::optional<char> separator = {};
+  char decimal_mark = '.';  // for tables: '.' or ','
+  // For tables: the text with which a comment begins. Lines that begin with it are not rows. If fields are between
+  // blanks, a comment may also follow a row. Empty: # for txt, and no comments for csv and tsv.
+  std::string comment = {};
+  // For tables: the fields that stand for a missing number. Rows with one in the chosen column are left out.
+  std::vector<std::string> missing = {};
+  std::endian byte_order = std::endian::little;  // for raw
+  bool has_fortran_records = false;              // for raw: whether records have their lengths around their data
+  bool forced = false;                           // for raw: whether to read also files that look like another format
+  std::size_t block_bytes = 256 * 1024;          // bytes that are read at once, for text and for converted elements
+};
+
+/// How a table was read, by the options and by what was found in the file.
+struct TableReading {
+  bool has_header = false;  // whether the first line has the names of the columns
+  std::string separator;    // comma, semicolon, tab, blanks, or the character itself
+  char decimal_mark = '.';
+  std::string comment;  // empty: the table has no comments
 };
 
 /// An open file. Its functions throw Error. Use the object from one thread at a time.
@@ -52,12 +81,15 @@ class Source {
 
   virtual Format format() const noexcept = 0;
   Type type() const noexcept { return type_; }
-  /// Whether line 1 is a header. Do not call this function for formats without columns.
-  virtual std::optional<bool> has_header() const noexcept { return std::nullopt; }
+  /// Returns how the file was read if it is a table.
+  virtual std::optional<TableReading> table() const { return std::nullopt; }
 
   /// Pass 1: returns the number of elements that begin in part `part` of `parts`. Scans this part of a text file. For
   /// binary formats, computes the number.
   virtual std::uint64_t count(std::uint64_t part, std::uint64_t parts) const = 0;
+
+  /// Returns the number of rows that the last call of count() left out because their number is missing.
+  virtual std::uint64_t missing_count() const noexcept { return 0; }
 
   /// Takes the results of count() for parts 0, 1, ... Throws Error if their sum differs from the number of elements
   /// that the file announces.

@@ -6,18 +6,21 @@
 
 #include "file.hpp"
 #include "formats.hpp"
+#include "number.hpp"
 #include "signature.hpp"
 
 namespace steadfold::readers {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Format>, 7> formats = {{{"auto", Format::automatic},
+constexpr std::array<std::pair<std::string_view, Format>, 9> formats = {{{"auto", Format::automatic},
                                                                          {"npy", Format::npy},
                                                                          {"binpsllh", Format::binpsllh},
                                                                          {"psllh", Format::psllh},
                                                                          {"raw", Format::raw},
                                                                          {"csv", Format::csv},
-                                                                         {"tsv", Format::tsv}}};
+                                                                         {"tsv", Format::tsv},
+                                                                         {"txt", Format::txt},
+                                                                         {"dat", Format::txt}}};
 
 /// Whether two texts are equal without regard to upper and lower case.
 bool has_letters(std::string_view text, std::string_view lower) noexcept {
@@ -36,14 +39,38 @@ Format format_of_name(std::string_view path) noexcept {
 
 Format detect(const File& file, Format by_name) {
   if (looks_like_npy(file)) {
-    if (by_name == Format::npy || by_name == Format::automatic) return Format::npy;
+    if (by_name == Format::npy || by_name == Format::automatic || by_name == Format::txt) return Format::npy;
     throw file.fault("the file's name says " + std::string(name_of(by_name)) + ", but its content is npy",
                      "rename the file, or give its format with --format");
   }
-  if (by_name != Format::automatic) return by_name;
+  if (by_name != Format::automatic && by_name != Format::txt) return by_name;
   if (looks_like_binpsllh(file)) return Format::binpsllh;
+  if (by_name == Format::txt) return by_name;
   throw file.fault("neither the file's name nor its content shows the format",
-                   "give its format with --format npy, binpsllh, psllh, raw, csv or tsv");
+                   "give its format with --format npy, binpsllh, psllh, raw, csv, tsv or txt");
+}
+
+/// Names the given options that only tables have; empty if there are none.
+std::string table_options(const Options& options) {
+  std::string names;
+  const auto add = [&](bool is_given, std::string_view name) {
+    if (is_given) names.append(names.empty() ? "" : ", ").append(name);
+  };
+  add(!options.column.empty(), "--column");
+  add(!options.column_name.empty(), "--column-name");
+  add(options.header.has_value(), "--header");
+  add(options.separator.has_value(), "--separator");
+  add(options.decimal_mark != '.', "--decimal");
+  add(!options.comment.empty(), "--comment");
+  add(!options.missing.empty(), "--missing");
+  return names;
+}
+
+/// Returns the first given option that only raw numbers have; empty if there is none.
+std::string raw_options(const Options& options) {
+  if (options.forced) return "--force";
+  if (options.has_fortran_records) return "--fortran-records";
+  return options.byte_order == std::endian::big ? "--byte-order" : "";
 }
 
 }  // namespace
@@ -53,7 +80,7 @@ Format format_named(std::string_view name) {
     if (known == name) return format;
   }
   throw Error("unknown format " + shown(name) +
-              " (the known formats are auto, npy, binpsllh, psllh, raw, csv and tsv), choose one of these");
+              " (the known formats are auto, npy, binpsllh, psllh, raw, csv, tsv and txt), choose one of these");
 }
 
 Type type_named(std::string_view name) {
@@ -67,6 +94,44 @@ std::string_view name_of(Format format) noexcept {
     if (known == format) return name;
   }
   return "";
+}
+
+char separator_named(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, char>, 4> names = {
+      {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"blanks", ' '}}};
+  for (const auto& [known, separator] : names)
+    if (known == name) return separator;
+  const unsigned char c = name.size() == 1 ? static_cast<unsigned char>(name.front()) : 0;
+  // Signs, digits, letters and points are parts of numbers, and quotes enclose fields.
+  const bool is_mark =
+      c > ' ' && c < 0x7F && std::isalnum(c) == 0 && std::string_view("+-.\"").find(name) == std::string_view::npos;
+  if (is_mark) return name.front();
+  throw Error(
+      "fields cannot be separated by " + shown(name) +
+      " (a separator is comma, semicolon, tab, blanks, or one character that no number contains), choose one of "
+      "these");
+}
+
+std::endian byte_order_named(std::string_view name) {
+  if (name == "little") return std::endian::little;
+  if (name == "big") return std::endian::big;
+  throw Error("unknown byte order " + shown(name) + " (it is neither little nor big), choose one of these");
+}
+
+char decimal_mark_named(std::string_view name) {
+  if (name == "point") return '.';
+  if (name == "comma") return ',';
+  throw Error("unknown decimal mark " + shown(name) + " (it is neither point nor comma), choose one of these");
+}
+
+std::vector<std::string> missing_texts(std::string_view list) {
+  std::vector<std::string> texts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    texts.emplace_back(trimmed(list.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return texts;
 }
 
 std::string_view name_of(Type type) noexcept { return type == Type::f64 ? "f64" : "f32"; }
@@ -103,14 +168,12 @@ std::unique_ptr<Source> open(const std::string& path, const Options& options) {
   const Format expected = is_told ? options.format : format_of_name(path);
   refuse_foreign(*file, expected, options.forced);
   const Format format = is_told ? expected : detect(*file, expected);
-  const bool is_of_tables = !options.column.empty() || !options.column_name.empty() || options.header;
-  if (format != Format::csv && format != Format::tsv && is_of_tables)
-    throw file->fault("it is " + std::string(name_of(format)) + " and has no columns",
-                      "leave out --column, --column-name and --header");
-  if (options.forced && format != Format::raw)
-    throw file->fault("--force is only for raw numbers, but the format is " + std::string(name_of(format)),
-                      "leave out --force");
-  if (format == Format::raw && !options.forced) refuse_no_numbers(*file);
+  if (const std::string given = table_options(options); !is_table(format) && !given.empty())
+    throw file->fault("it is " + std::string(name_of(format)) + " and no table", "leave out " + given);
+  if (const std::string given = raw_options(options); format != Format::raw && !given.empty())
+    throw file->fault(given + " is only for raw numbers, but the format is " + std::string(name_of(format)),
+                      "leave out " + given);
+  if (format == Format::raw && !options.forced && !options.has_fortran_records) refuse_no_numbers(*file);
   switch (format) {
     case Format::npy: return open_npy(std::move(file), options);
     case Format::binpsllh: return open_binpsllh(std::move(file), options);

@@ -13,14 +13,25 @@ TextSource::TextSource(std::unique_ptr<File> file, Region region, Records record
       file_(std::move(file)),
       region_(region),
       records_(records),
-      block_bytes_(std::max<std::size_t>(options.block_bytes, 1)) {}
+      block_bytes_(std::max<std::size_t>(options.block_bytes, 1)),
+      decimal_mark_(options.decimal_mark) {}
 
 std::uint64_t TextSource::begin_of(std::uint64_t part, std::uint64_t parts) const noexcept {
   return region_.begin + part_begin(region_.end - region_.begin, part, parts);
 }
 
 std::uint64_t TextSource::count(std::uint64_t part, std::uint64_t parts) const {
-  return count_records(*file_, region_, records_, begin_of(part, parts), begin_of(part + 1, parts), block_bytes_);
+  const std::uint64_t begin = begin_of(part, parts), end = begin_of(part + 1, parts);
+  if (has_only_numbers()) return count_records(*file_, region_, records_, begin, end, block_bytes_);
+  std::uint64_t numbers = 0;
+  missing_count_ = 0;
+  Walk walk(*file_, region_, records_, begin, block_bytes_);
+  while (begin < end && walk.next() && walk.offset() < end) {
+    const Content content = field_of(walk.record(), walk.offset()).content;
+    numbers += content == Content::number ? 1 : 0;
+    missing_count_ += content == Content::missing ? 1 : 0;
+  }
+  return numbers;
 }
 
 template <class T>
@@ -33,13 +44,20 @@ void TextSource::read_any(std::uint64_t begin, std::span<T> elements) const {
   const auto step = [&] {
     if (!walk.next()) throw file_->fault("it was changed while it was read", "try again when it is complete");
   };
-  for (std::uint64_t skipped = first()[part]; skipped < begin; ++skipped) step();
+  const auto next_number = [&] {
+    for (;;) {
+      step();
+      const Field field = field_of(walk.record(), walk.offset());
+      if (field.content == Content::number) return field.text;
+    }
+  };
+  for (std::uint64_t skipped = first()[part]; skipped < begin; ++skipped)
+    has_only_numbers() ? step() : (void)next_number();
   for (T& element : elements) {
-    step();
-    const std::string_view text = field_of(walk.record(), walk.offset());
-    const NumberFault fault = parse_number(text, element);
+    const std::string_view text = next_number();
+    const NumberFault fault = parse_number(text, element, decimal_mark_);
     if (fault == NumberFault::none) continue;
-    const Complaint complaint = complaint_about(text, fault, type());
+    const Complaint complaint = complaint_about(text, fault, type(), decimal_mark_);
     throw file_->fault("line " + std::to_string(file_->line_of(walk.offset())) + ": " + complaint.why,
                        complaint.suggestion);
   }

@@ -1,4 +1,4 @@
-// Reads elements written as text, one per record: the common part of the formats psllh and csv.
+// Reads elements written as text, at most one per record: the common part of psllh and tables.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,23 @@ namespace steadfold::readers {
 class TextSource : public Source {
  public:
   std::uint64_t count(std::uint64_t part, std::uint64_t parts) const final;
+  std::uint64_t missing_count() const noexcept final { return missing_count_; }
 
  protected:
   TextSource(std::unique_ptr<File> file, Region region, Records records, const Options& options);
 
   const File& file() const noexcept { return *file_; }
 
-  /// Returns the text of the number within the record at `offset`.
-  virtual std::string_view field_of(std::string_view record, std::uint64_t offset) const = 0;
+  /// What a record has: a number, a mark in place of a number, or nothing (a comment).
+  enum class Content : unsigned char { number, missing, nothing };
+  struct Field {
+    Content content = Content::number;
+    std::string_view text;  // the text of the number
+  };
+  /// Returns the field of the record at `offset`.
+  virtual Field field_of(std::string_view record, std::uint64_t offset) const = 0;
+  /// Whether every record has a number, or is an error.
+  virtual bool has_only_numbers() const noexcept { return true; }
 
  private:
   void read_f64(std::uint64_t begin, std::span<double> elements) const final;
@@ -31,6 +40,8 @@ class TextSource : public Source {
   Region region_;
   Records records_;
   std::size_t block_bytes_;
+  char decimal_mark_;
+  mutable std::uint64_t missing_count_ = 0;  // result of the last call of count()
 };
 
 }  // namespace steadfold::readers
