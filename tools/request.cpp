@@ -44,12 +44,13 @@ void Request::add_to(CLI::App& app) {
       "are comments behind fields between blanks; default: # for txt, none for csv and tsv");
   app.add_option(
       "--missing", missing,
-      "Leave out rows of a table whose field is one of these texts, separated by commas, and count these rows; "
-      "an empty text stands for an empty field: --missing NA,,nan; a comma alone: only empty fields");
+      "Leave out rows of a table whose field is one of these texts, separated by commas, (sum reports their number); "
+      "an empty text stands for an empty field: --missing NA,,nan; a comma alone: only empty fields; with --decimal "
+      "comma, semicolons separate the texts");
   app.add_option("--byte-order", byte_order, "The byte order of raw numbers: little or big; default: little");
   app.add_flag("--fortran-records", has_fortran_records,
                "The raw numbers are in unformatted records of Fortran, which have their lengths around their data");
-  app.add_flag("--force", force, "Read as raw numbers even if the file has the signature of npy");
+  app.add_flag("--force", force, "Read as raw numbers even if the file looks like another format");
   app.add_flag("--json", json, "Print one JSON object");
 }
 
@@ -90,7 +91,7 @@ readers::Options Request::reader_options() const {
   if (!separator.empty()) options.separator = readers::separator_named(separator);
   if (!decimal.empty()) options.decimal_mark = readers::decimal_mark_named(decimal);
   options.comment = comment;
-  if (!missing.empty()) options.missing = readers::missing_texts(missing);
+  if (!missing.empty()) options.missing = readers::missing_texts(missing, options.decimal_mark.value_or('.'));
   if (!byte_order.empty()) options.byte_order = readers::byte_order_named(byte_order);
   options.has_fortran_records = has_fortran_records;
   options.forced = force;

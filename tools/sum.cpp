@@ -67,6 +67,7 @@ Json json_of(const Job& job, const SumOptions& options, const Share& share, cons
   json["distribution"] = options.request.distribution;
   json["collective"] = options.request.collective_by(options.schedule);
   json["type"] = std::holds_alternative<std::vector<double>>(share.elements) ? "f64" : "f32";
+  if (summed.statistics) json["result_type"] = "f64";
   json["value"] = std::isfinite(summed.value) ? Json(summed.value) : Json();
   json["bits"] = summed.bits;
   if (options.operation == "statistics") json["statistics"] = json_of(*summed.statistics);
@@ -86,9 +87,13 @@ std::string decimal_of(const Share& share, const Summed& summed) {
 
 void add_statistics(std::vector<std::vector<std::string>>& rows, const Json& statistics) {
   for (const auto& [name, field] : statistics.items()) {
-    const bool is_whole = !field.is_object();
-    rows.push_back(
-        {name, is_whole ? field.dump() : field["value"].dump() + "  (bits " + field["bits"].get<std::string>() + ")"});
+    if (!field.is_object()) {
+      rows.push_back({name, field.dump()});
+      continue;
+    }
+    const std::string bits = field["bits"];
+    const auto value = std::bit_cast<double>(std::uint64_t{std::stoull(bits, nullptr, 16)});
+    rows.push_back({name, fmt::format("{}  (bits {})", value, bits)});
   }
 }
 
@@ -116,6 +121,8 @@ Result run(const Job& job, const SumOptions& options) {
                                          .schedule = options.schedule,
                                          .rooted = options.request.rooted_by(options.schedule),
                                          .measured = true});
+  if (share.element_count == 0 && summed.statistics && options.operation != "statistics")
+    throw Failure("nothing to reduce (no rank brought an element), check the number of elements first");
   if (!summed.same_on_all_ranks)
     throw Failure("the ranks got results with different bits (schedule " + summed.schedule + ", method " +
                       options.method + "), report this error with this command line",
@@ -134,8 +141,9 @@ void add_sum(CLI::App& app, Action& action) {
   CLI::App& sum = *app.add_subcommand("sum", "Reduce a file to one number (also under mpirun)");
   const auto options = std::make_shared<SumOptions>();
   options->request.add_to(sum);
-  sum.add_option("--operation", options->operation,
-                 "sum, mean, min, max, std, var (both with the divisor count) or statistics (all of these)")
+  sum.add_option(
+         "--operation", options->operation,
+         "sum, mean, min, max, std, var (both with the divisor count) or statistics (all of these except the sum)")
       ->capture_default_str();
   const CLI::Option& method = *sum.add_option("--method", options->method, method_help())->capture_default_str();
   sum.add_option("--schedule", options->schedule, schedule_help)->capture_default_str();

@@ -111,7 +111,7 @@ schedule::OperatorKind operator_kind(const Description& description) noexcept;
 /// Returns the context from which a schedule makes rank 0's steps if columns are not cut into segments.
 /// `Segmentation::cut` adds the rank and the segments. The arguments to which the context points must outlive it. The
 /// formulas of most algorithms do not need the layout. Pass the machine's `nodes` only if there are several and the
-/// schedule must know them. In this case `layout` must be the layout by place (see agreement.hpp).
+/// schedule must know them. In this case `layout` must be the layout by place (see plan/agreement.hpp).
 schedule::Context context_of(const Description& description, const schedule::Spec& schedule, Rank rank_count,
                              const order::Layout* layout = nullptr, const order::Nodes* nodes = nullptr) noexcept;
 

@@ -1,5 +1,5 @@
-// Predicts the time of a schedule. Every row of the registry has formulas for the rounds, for the bytes that pass the
-// busiest ports, and for the bytes that are merged and finished there. The prediction leaves out the time to build
+// Predicts the time of a schedule. Every schedule of the registry has formulas for the rounds, for the bytes that pass
+// the busiest ports, and for the bytes that are merged and finished there. The prediction leaves out the time to build
 // partials of rows, because all schedules need it.
 // Cost: O(1) per schedule if elements are in rank order.
 // Source: the linear models of Gruber & Freinberger and of Balaji & Kimpe, extended to records whose size depends on

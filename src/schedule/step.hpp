@@ -109,7 +109,7 @@ struct Step {
   Covers covers;  // rows of the partial slot after lift, receive, merge, copy or add_words; see also finish
 };
 
-/// The result that a call asks for. The values are flags, so that a row can list several. `reduce_scatter`: every rank
+/// The result that a call asks for. The values are flags, so a schedule can list several. `reduce_scatter`: every rank
 /// gets the columns of its own block. `scan`: every rank gets the reduction over the ranks up to itself. `exscan`:
 /// every rank gets the reduction over the ranks below itself, and rank 0 gets nothing.
 enum class Collective : std::uint8_t { reduce = 1, allreduce = 2, reduce_scatter = 4, scan = 8, exscan = 16 };

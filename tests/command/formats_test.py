@@ -95,11 +95,11 @@ class Formats(CommandTest):
             self.expect(self.write(name, text), "--column", "1")
         hexadecimal = [f"{value.hex()};NA" for value in self.values]
         self.expect(self.write("x.csv", "\n".join(["a;b", *hexadecimal])), "--separator", "semicolon", "--column", "a")
-        fortran = [repr(value).replace("e", "D") + "|" for value in self.values]
+        fortran = [f"{value:.17e}".replace("e", "D") + "|" for value in self.values]
         self.expect(self.write("x.csv", "\n".join(fortran)), "--separator", "|", "--column", "0")
         rows = [row for value in self.values for row in (repr(value).replace(".", ","), "NA", "")]
         path = self.write("x.csv", "\n".join(["% made by hand", "n;v", *(f"{i};{row}" for i, row in enumerate(rows))]))
-        arguments = ["--separator", "semicolon", "--decimal", "comma", "--comment", "%", "--column", "v", "--missing", "NA,"]
+        arguments = ["--separator", "semicolon", "--decimal", "comma", "--comment", "%", "--column", "v", "--missing", "NA;"]
         self.expect(path, *arguments)
         for found in self.sums(path, [(arguments, ranks) for ranks in (None, 3, 5)]):
             decided = {name: found[name] for name in ("header", "separator", "decimal", "comment", "missing")}

@@ -49,6 +49,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const unsigned choice = data[0];
   Options options{.format = formats[choice % 7], .block_bytes = 1 + choice / 7 % 4};
   if (options.format == Format::raw && choice >= 128) options.type = Type::f32;
+  if (options.format == Format::raw && choice / 28 % 2 == 1) {
+    options.has_fortran_records = true;
+    options.byte_order = choice / 56 % 2 == 1 ? std::endian::big : std::endian::little;
+  }
   if (is_table(options.format) && choice >= 128) options.column = "1";
   if (is_table(options.format) && choice / 28 % 2 == 1) {
     options.separator = ';';

@@ -111,7 +111,17 @@ TEST(Raw, FortranRecords) {
   expect_fault_in(".raw", length + first + length + bytes_of(std::uint64_t{8}, 4), {"record 2"}, options);
   expect_fault_in(".raw", first, {"does not begin with a Fortran record", "--byte-order"}, options);
   expect_fault_in(".raw", bytes_of(std::uint64_t{4}, 4) + "1234" + bytes_of(std::uint64_t{4}, 4),
-                  {"4 bytes are not a multiple of 8"}, options);
+                  {"record 1, at byte 0, has 4 bytes, which is not a multiple of 8"}, options);
+  const std::string two =
+      bytes_of(std::uint64_t{8}, 4) + bytes_of(std::vector<double>{1.5}) + bytes_of(std::uint64_t{8}, 4);
+  const std::string empty(8, '\0');  // both lengths of a record without data
+  const Scratch empties(".raw", empty + two + empty + empty + two + empty);
+  expect_bits(empties.path(), std::vector<double>{1.5, 1.5}, options);
+  // A double may lie in two parts of a record, as in gfortran's records of 2 GiB.
+  const std::string halves = bytes_of(std::vector<double>{1.5, -2.5});
+  const Scratch split(".raw", bytes_of((std::uint64_t{1} << 32) - 5, 4) + halves.substr(0, 5) + bytes_of(5, 4) +
+                                  bytes_of(11, 4) + halves.substr(5) + bytes_of((std::uint64_t{1} << 32) - 11, 4));
+  expect_bits(split.path(), std::vector<double>{1.5, -2.5}, options);
   expect_fault_in(".psllh", "1 2\n", {"--fortran-records is only for raw"}, {.has_fortran_records = true});
 }
 

@@ -21,12 +21,13 @@ NumberFault fault(std::string_view text, char decimal_mark = '.') {
 std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 
 TEST(Numbers, FortransExponents) {
-  for (const char* text : {"2.5d2", "2.5D2", "2.5D+02", "+2.5d+002", "25q1", "0.25Q3", "250.D0"})
+  for (const char* text : {"2.5d2", "2.5D2", "2.5D+02", "+2.5d+002", "25.q1", "0.25Q3", "250.D0"})
     EXPECT_EQ(bits(number(text)), bits(250.0)) << text;
   EXPECT_EQ(bits(number("-4.9406564584124654D-324")), bits(-std::numeric_limits<double>::denorm_min()));
-  EXPECT_EQ(bits(number("-1d-400")), bits(-0.0));
-  EXPECT_EQ(fault("1d400"), NumberFault::too_large);
-  for (const char* text : {"d2", "1d", "1d+", "1d2d3", "1d2e3", "1d2.5", "1x2", "0.1-299", "dd", "-d1"})
+  EXPECT_EQ(bits(number("-1.d-400")), bits(-0.0));
+  EXPECT_EQ(fault("1.d400"), NumberFault::too_large);
+  for (const char* text :
+       {"d2", "1d", "1.d", "1.d+", "1.d2d3", "1.d2e3", "1.d2.5", "1x2", "0.1-299", "dd", "-d1", "2020Q1", "1d2"})
     EXPECT_EQ(fault(text), NumberFault::not_a_number) << text;
 }
 
@@ -40,7 +41,7 @@ TEST(Numbers, HexadecimalNumbersKeepAllBits) {
     EXPECT_EQ(bits(number(text)), bits(value)) << text;
   }
   EXPECT_EQ(bits(number("0x1.8p+3")), bits(12.0));
-  EXPECT_EQ(bits(number("+0X.8")), bits(0.5));
+  EXPECT_EQ(bits(number("+0X.8p0")), bits(0.5));
   EXPECT_EQ(bits(number("-0xDp0")), bits(-13.0));  // D is a digit
   EXPECT_EQ(bits(number("-0x1p-2000")), bits(-0.0));
   EXPECT_EQ(bits(number("0x1.00000000000008p0")), bits(1.0));                 // half of the last bit, to even
@@ -50,8 +51,8 @@ TEST(Numbers, HexadecimalNumbersKeepAllBits) {
   EXPECT_EQ(parse_number("0x1p128", narrow), NumberFault::too_large);
   EXPECT_EQ(parse_number("0x1.8p-149", narrow), NumberFault::none);
   EXPECT_EQ(std::bit_cast<std::uint32_t>(narrow), 2U);
-  for (const char* text :
-       {"0x", "0x.", "0x-1", "0x+1", "0xp3", "0xinf", "0xnan", "0x1.8p", "x1", "1x", "0x1 2", "0x0x1"})
+  for (const char* text : {"0x", "0x.", "0x-1", "0x+1", "0xp3", "0xinf", "0xnan", "0x1.8p", "0x1", "0xFF",
+                           "0x20000000000001", "x1", "1x", "0x1 2", "0x0x1"})
     EXPECT_EQ(fault(text), NumberFault::not_a_number) << text;
 }
 
@@ -107,6 +108,10 @@ TEST(Tables, AnyMarkSeparates) {
   expect_fault_in(".csv", "a;b\n1.5;2\n", {"line 2", "'1.5'", "leave out --decimal comma"},
                   {.column = "a", .separator = ';', .decimal_mark = ','});
   expect_fault_in(".csv", "a;b\n1,5;2\n", {"line 2", "'1,5'", "--decimal comma"}, {.column = "a", .separator = ';'});
+  expect_fault_in(".txt", "1,2\n3,4\n", {"'1,2'", "--separator comma"});
+  expect_fault_in(".psllh", "1 1,5\n", {"'1,5'", "write decimal points, and write no"});
+  expect_fault_in(".csv", "a;b\n9007199254740993;1\n", {"as 5,0"},
+                  {.column = "a", .separator = ';', .decimal_mark = ','});
   expect_fault_in(".csv", "a,b\n1,2\n", {"both between fields and within numbers", "--separator"},
                   {.column = "a", .decimal_mark = ','});
   for (const char* name : {"", "1", "a", "+", "-", ".", "\"", "::", "blank", " ", "\xC3\xA9"})
@@ -129,11 +134,17 @@ TEST(Tables, CommentsAreNoRows) {
   expect_fault_in(".txt", "# 1\n0 x\n1 2\n3 <5\n", {"line 4", "'<5'"}, {.column = "1"});
   expect_fault_in(".txt", "# 1\n0 1\n1.5 2\n", {"line 2 may be names or numbers"}, {.column = "0"});
   expect_fault_in(".txt", "# 1\n# 2\n", {"no rows"});
+  for (const char* comment : {" ", "-", "+1", "1", ".", ",", "\"", "e"})
+    expect_fault_in(".txt", "1 2\n", {"a comment cannot begin with", "--comment"}, {.column = "0", .comment = comment});
+  expect_fault_in(".csv", "a;b\n;2\n", {"a comment cannot begin with"},
+                  {.column = "b", .separator = ';', .comment = ";"});
+  const Scratch numbers(".txt", "a#b\n#2\n3#4\n");  // the separator is no comment
+  expect_bits(numbers.path(), std::vector<double>{2, 4}, {.column = "b", .separator = '#'});
 }
 
 TEST(Tables, RowsWithoutANumberAreLeftOutIfAsked) {
   const Scratch file(".csv", "a,b\nNA,1\n1.5,2\n,3\n\"NA\",4\n -2 ,NA\nnan,6\n NA ,7\n3e5,8\n");
-  const Options options{.column = "a", .missing = missing_texts("NA,,nan")};
+  const Options options{.column = "a", .missing = missing_texts("NA,,nan", '.')};
   expect_bits(file.path(), std::vector<double>{1.5, -2, 3e5}, options);
   for (const std::uint64_t parts : {1U, 2U, 3U, 9U}) {
     std::uint64_t missing = 0;
@@ -153,6 +164,16 @@ TEST(Tables, RowsWithoutANumberAreLeftOutIfAsked) {
   const Scratch first(".csv", "NA\n1.5\n-2\n3e5\n");  // a mark in line 1 is no name
   expect_bits(first.path(), std::vector<double>{1.5, -2, 3e5}, {.missing = {"NA"}});
   EXPECT_FALSE(open(first.path(), {.missing = {"NA"}})->table()->has_header);
+  // A mark of a missing number does not make names a row.
+  expect_fault_in(".csv", ",0,1,2\n0,1.5,2.5,\n1,3.5,4.5,5\n", {"line 1 may be names or numbers", "empty cell"},
+                  {.column = "2", .missing = {"NA", ""}});
+  expect_fault_in(".csv", "gap,2019\nx,1.5\n", {"line 1 may be names or numbers"}, {.column = "1", .missing = {"gap"}});
+  for (const char* content : {"country,2020Q1\nDE,1.5\nFR,3.5\n", "name,0x10\na,1.5\nb,3.5\n"})
+    expect_fault_in(".csv", content, {"line 1", "is not a number", "--header yes"}, {.column = "1"});
+  EXPECT_EQ(missing_texts("-99,9;;NA", ','), (std::vector<std::string>{"-99,9", "", "NA"}));
+  const Scratch commas(".csv", "v;w\n1,5;0\n-99,9;0\n-2;0\n3e5;0\n");
+  expect_bits(commas.path(), std::vector<double>{1.5, -2, 3e5},
+              {.column = "v", .separator = ';', .decimal_mark = ',', .missing = {"-99,9"}});
   const Scratch nothing(".csv", "v\nNA\nNA\n");
   expect_bits(nothing.path(), std::vector<double>{}, {.missing = {"NA"}});
   const Scratch blanks(".txt", "# t v\n0 1.5\n1 NA\n2 -2 # low\n3 3e5\n");

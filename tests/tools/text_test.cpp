@@ -79,7 +79,8 @@ TEST(Psllh, CountsThatDoNotFit) {
 }
 
 TEST(Psllh, WhatIsNoNumber) {
-  for (const char* word : {"abc", "1.0.0", "1,5", "--1", "+-1", "1e", ".", "1_000", "0x", "1d", "\xC3\xA9"}) {
+  for (const char* word :
+       {"abc", "1.0.0", "1,5", "--1", "+-1", "1e", ".", "1_000", "0x", "1d", "0x10", "1d5", "\xC3\xA9"}) {
     expect_fault_in(".psllh", "3\n1 2\n" + std::string(word) + "\n", {"line 3", "is not a number"});
     expect_fault_in(".psllh", "3\n" + std::string(word) + "\n1 2\n", {"line 2", "is not a number"});
   }
@@ -174,6 +175,9 @@ TEST(Csv, NumbersThatMayBeNamesAreRefused) {
 TEST(Csv, CellsOfLineOneThatResembleNumbersAreRefused) {
   for (const char* cell : {"1e400",
                            "2.5d400",
+                           "0x1p3000",
+                           "0xFF",
+                           "2d2",
                            "2.5d+",
                            "0x",
                            "0x1p2000",

@@ -217,11 +217,12 @@ std::unique_ptr<Source> open_binpsllh(std::unique_ptr<File> file, const Options&
 }
 
 std::unique_ptr<Source> open_raw(std::unique_ptr<File> file, const Options& options) {
-  if (options.has_fortran_records) file = RecordFile::open(std::move(file), options.byte_order);
   Block block{.format = Format::raw,
               .stored = options.type == Type::f32 ? Stored::f32 : Stored::f64,
-              .order = options.byte_order};
+              .order = options.byte_order.value_or(std::endian::little)};
   const std::uint64_t width = bytes_of(block.stored);
+  if (options.has_fortran_records)
+    file = RecordFile::open(std::move(file), block.order, width, name_of(type_of(block.stored)));
   block.element_count = file->size() / width;
   if (file->size() % width != 0)
     throw file->fault("truncated: " + std::to_string(file->size()) + " bytes are not a multiple of " +

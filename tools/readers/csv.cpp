@@ -2,6 +2,7 @@
 // blanks or other marks, and may be quoted with double quotes. Source: RFC 4180, without line ends in quoted fields. So
 // a reader can find the next row from any place in the file.
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@ struct Marks {
   char decimal_mark;
   std::vector<std::string> missing;  // the fields that stand for a missing number
 
+  Notation notation() const noexcept { return {decimal_mark, true, has_runs()}; }
   bool has_runs() const noexcept { return between == ' '; }
   bool are_blank(std::string_view line) const noexcept {
     return trimmed(line).empty() && (has_runs() || line.find(between) == std::string_view::npos);
@@ -48,10 +50,11 @@ struct Marks {
 Marks marks_of(Format format, const Options& options) {
   const char own = format == Format::txt ? ' ' : format == Format::tsv ? '\t' : ',';
   const char between = options.separator.value_or(own);
+  const bool has_own_comment = options.comment.empty() && format == Format::txt && between != '#';
   return {.between = between,
           .blanks = between == '\t' ? " " : " \t",
-          .comment = options.comment.empty() && format == Format::txt ? "#" : options.comment,
-          .decimal_mark = options.decimal_mark,
+          .comment = has_own_comment ? "#" : options.comment,
+          .decimal_mark = options.decimal_mark.value_or('.'),
           .missing = options.missing};
 }
 
@@ -125,6 +128,7 @@ class CsvSource final : public TextSource {
  private:
   void check_total(std::uint64_t) const override {}
 
+  Notation notation() const noexcept override { return marks_.notation(); }
   bool has_only_numbers() const noexcept override {
     return marks_.missing.empty() && marks_.comment.empty() && !marks_.has_runs();
   }
@@ -187,12 +191,25 @@ class RowWalk {
   std::string_view row_;
 };
 
-/// Throws if line 1 cannot be the first line of a table.
-void check_text(const File& file, std::string_view line) {
-  if (line.find('\0') != std::string_view::npos)
-    throw file.fault("line 1 contains zero bytes, as text in UTF-16 does", "save the file as UTF-8, or check --format");
-  if (line.find('\r') != std::string_view::npos)
-    throw file.fault("line 1 has carriage returns without line feeds", "convert the line ends to line feeds");
+/// Throws if a line cannot be a line of a table. `line` names it.
+void check_text(const File& file, const std::string& line, std::string_view text) {
+  if (text.find('\0') != std::string_view::npos)
+    throw file.fault(line + " contains zero bytes, as text in UTF-16 does",
+                     "save the file as UTF-8, or check --format");
+  if (text.find('\r') != std::string_view::npos)
+    throw file.fault(line + " has carriage returns without line feeds", "convert the line ends to line feeds");
+}
+
+/// Throws if comments would cut numbers or fields.
+void check_comment(const File& file, const Marks& marks) {
+  if (marks.comment.empty()) return;
+  const char first = marks.comment.front();
+  const bool is_of_numbers = std::isdigit(static_cast<unsigned char>(first)) != 0 || is_blank(first) ||
+                             std::string_view("+-.,\"").find(first) != std::string_view::npos;
+  const bool is_of_words = marks.has_runs() && std::isalpha(static_cast<unsigned char>(first)) != 0;
+  if (is_of_numbers || is_of_words || first == marks.between)
+    throw file.fault("a comment cannot begin with " + shown(marks.comment) + ", with which a field may begin or end",
+                     "choose another text with --comment");
 }
 
 /// Returns the fields of line 1, which may be the names of the columns. Doubled quotes inside a name become single
@@ -233,10 +250,10 @@ bool have_semicolons(RowWalk walk) {
   return semicolons > 0;
 }
 
-enum class Cell : unsigned char { number, empty, missing, resembling, name };
+enum class Cell : unsigned char { number, empty, resembling, name };
 
+/// Marks of missing numbers count as other texts, because the first row may have names.
 Cell cell_of(std::string_view text, const Marks& marks) {
-  if (marks.is_missing(text)) return Cell::missing;
   if (trimmed(text).empty()) return Cell::empty;
   double ignored = 0;
   if (parse_number(text, ignored, marks.decimal_mark) == NumberFault::none) return Cell::number;
@@ -255,6 +272,7 @@ struct Below {
   bool is_of_numbers() const noexcept { return has_numbers && !has_names; }
 
   void take(std::string_view field, const Marks& marks) {
+    if (marks.is_missing(field)) return;
     const Cell cell = cell_of(field, marks);
     has_any |= cell != Cell::empty;
     has_numbers |= cell == Cell::number;
@@ -281,6 +299,7 @@ struct Beginning {
     if (marks.are_blank(walk.row())) throw file.fault("the first line is blank", "remove this line");
     line_number = file.line_of(walk.offset());
     line = "line " + std::to_string(line_number);
+    check_text(file, line, walk.row());
     first = first_fields(file, marks, walk);
     below.resize(first.size());
     for (int row = 0; row < looked_at && walk.next(); ++row) {
@@ -371,8 +390,8 @@ bool has_header(const File& file, const Beginning& beginning, std::size_t column
   if (is_names && !is_no_name) return true;
   double ignored = 0;
   const NumberFault fault = parse_number(text, ignored, beginning.marks.decimal_mark);
-  if (fault != NumberFault::none && cell != Cell::empty && cell != Cell::missing) {
-    const Complaint complaint = complaint_about(text, fault, Type::f64, beginning.marks.decimal_mark);
+  if (fault != NumberFault::none && cell != Cell::empty && !beginning.marks.is_missing(text)) {
+    const Complaint complaint = complaint_about(text, fault, Type::f64, beginning.marks.notation());
     throw file.fault(beginning.line + ": " + complaint.why,
                      complaint.suggestion + ", or use --header yes if " + beginning.line + " has names");
   }
@@ -423,7 +442,8 @@ std::unique_ptr<Source> open_table(std::unique_ptr<File> file, Format format, co
   const Region all = without_trailing_blanks(*file, {behind_byte_order_mark(*file), file->size()},
                                              marks.has_runs() ? '\0' : marks.between);
   const Walk lines(*file, all, Records::lines, all.begin, options.block_bytes);
-  if (Walk first = lines; first.next()) check_text(*file, first.record());
+  if (Walk first = lines; first.next()) check_text(*file, "line 1", first.record());
+  check_comment(*file, marks);
   const RowWalk rows(lines, marks);
   if (format == Format::csv && !options.separator && have_semicolons(rows))
     throw file->fault(

@@ -51,10 +51,11 @@ bool is_exact(std::string_view digits, T value) noexcept {
   return failed == std::errc() && std::string_view(exact.data(), end) == digits;
 }
 
-/// Whether the text may be a number with an exponent of Fortran's, after a letter d or q.
-bool has_fortran_exponent(std::string_view text) noexcept {
-  const std::size_t mark = text.find_first_of("dDqQ");
-  return mark != std::string_view::npos && mark > 0 &&
+/// Whether the text may be a number with a Fortran exponent, after a letter d or q. Fortran always writes a decimal
+/// mark, which distinguishes its numbers from names such as 2020Q1.
+bool has_fortran_exponent(std::string_view text, char decimal_mark) noexcept {
+  const std::size_t letter = text.find_first_of("dDqQ");
+  return letter != std::string_view::npos && text.substr(0, letter).find(decimal_mark) != std::string_view::npos &&
          text.find_first_not_of("+-.,0123456789dDqQ") == std::string_view::npos;
 }
 
@@ -64,7 +65,7 @@ std::string with_point(std::string_view text, char decimal_mark) {
   std::string result(text);
   if (decimal_mark == ',' && result.find('.') != std::string::npos) return {};
   std::ranges::replace(result, decimal_mark, '.');
-  if (has_fortran_exponent(text))
+  if (has_fortran_exponent(text, decimal_mark))
     std::ranges::replace_if(
         result, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }, 'e');
   return result;
@@ -77,7 +78,8 @@ NumberFault parse_plain(std::string_view text, T& value) noexcept {
   std::string_view digits = text.substr(negative ? 1 : 0);
   const bool is_hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
   if (is_hexadecimal) text = digits = digits.substr(2);
-  if (is_hexadecimal && (digits.empty() || digits.front() == '-')) return NumberFault::not_a_number;
+  if (is_hexadecimal && (digits.find_first_of("pP") == std::string_view::npos || digits.front() == '-'))
+    return NumberFault::not_a_number;
   const auto form = is_hexadecimal ? std::chars_format::hex : std::chars_format::general;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value, form);
   if (fault == std::errc::invalid_argument || end != text.data() + text.size()) return NumberFault::not_a_number;
@@ -100,7 +102,7 @@ NumberFault parse(std::string_view text, T& value, char decimal_mark) {
     text.remove_prefix(1);
     if (text.starts_with('-')) return NumberFault::not_a_number;
   }
-  if (decimal_mark == '.' && !has_fortran_exponent(text)) return parse_plain(text, value);
+  if (decimal_mark == '.' && !has_fortran_exponent(text, '.')) return parse_plain(text, value);
   return parse_plain(std::string_view(with_point(text, decimal_mark)), value);
 }
 
@@ -133,10 +135,10 @@ bool is_missing_value(std::string_view text) {
 bool are_asterisks(std::string_view text) { return !text.empty() && text.find_first_not_of('*') == std::string::npos; }
 
 /// Whether the exponent follows no letter, as in 0.1-299.
-bool has_exponent_without_letter(std::string_view text) {
+bool has_exponent_without_letter(std::string_view text, char decimal_mark) {
   const std::size_t mark = text.find_first_of("+-", 1);
-  if (mark == std::string_view::npos || !(is_digit(text[mark - 1]) || text[mark - 1] == '.')) return false;
-  return text.substr(0, mark).find('.') != std::string_view::npos && are_digits(text.substr(mark + 1));
+  if (mark == std::string_view::npos || !(is_digit(text[mark - 1]) || text[mark - 1] == decimal_mark)) return false;
+  return text.substr(0, mark).find(decimal_mark) != std::string_view::npos && are_digits(text.substr(mark + 1));
 }
 
 /// Returns the length in bytes of the text's first character, if it is neither a letter nor a digit; otherwise 0.
@@ -178,25 +180,35 @@ bool resembles_number(std::string_view text) {
   return text.empty() || is_digit(text.front());
 }
 
-Complaint complaint_about(std::string_view text, NumberFault fault, Type type, char decimal_mark) {
+Complaint complaint_about(std::string_view text, NumberFault fault, Type type, const Notation& notation) {
   const std::string quoted = shown(trimmed(text));
   const std::string name(name_of(type));
+  const bool has_comma = notation.decimal_mark == ',';
   if (fault == NumberFault::too_large) return {quoted + " is too large for " + name, "scale the numbers or write inf"};
   if (fault == NumberFault::inexact)
     return {quoted + " is an integer that type " + name + " cannot hold exactly",
-            "write the number with a point, as 5.0, so that it is rounded"};
+            std::string("write the number with a ") + (has_comma ? "comma, as 5,0" : "point, as 5.0") +
+                ", so that it is rounded"};
   const std::string ascii = in_ascii(trimmed(text));
-  const char* suggestion = "correct this number";
-  if (is_missing_value(ascii)) suggestion = "write nan, remove the row, or leave out these rows with --missing";
+  std::string suggestion = "correct this number";
+  if (is_missing_value(ascii))
+    suggestion = notation.is_in_table ? "write nan, remove the row, or leave out these rows with --missing"
+                                      : "write nan, or remove the row";
   if (are_asterisks(ascii)) suggestion = "write the number again in a wider field";
   if (resembles_number(text)) {
-    if (has_exponent_without_letter(ascii)) suggestion = "write the exponent with e";
-    if (trimmed(text).find_first_of(" \t") != std::string::npos) suggestion = "put a comma or a tab between fields";
+    if (has_exponent_without_letter(ascii, notation.decimal_mark)) suggestion = "write the exponent with e";
+    if (trimmed(text).find_first_of(" \t") != std::string::npos)
+      suggestion = "put a comma or a tab between fields, or use --separator blanks";
     if (ascii != trimmed(text)) suggestion = "write minus signs as - and leave out special blanks and currency signs";
-    if (ascii.find(',') != std::string::npos)
-      suggestion = "write decimal points or use --decimal comma, and write no separators between thousands";
-    if (decimal_mark == ',' && ascii.find('.') != std::string::npos)
-      suggestion = "write decimal commas or leave out --decimal comma, and write no separators between thousands";
+    const std::string thousands = "write no separators between thousands";
+    if (ascii.find(',') != std::string::npos) suggestion = "write decimal points, and " + thousands;
+    if (ascii.find(',') != std::string::npos && notation.is_in_table)
+      suggestion = "write decimal points or use --decimal comma, and " + thousands;
+    if (ascii.find(',') != std::string::npos && notation.is_between_blanks)
+      suggestion =
+          "use --separator comma if commas are between the fields, or --decimal comma if commas are decimal marks";
+    if (has_comma && ascii.find('.') != std::string::npos)
+      suggestion = "write decimal commas or leave out --decimal comma, and " + thousands;
   }
   return {quoted + " is not a number", suggestion};
 }

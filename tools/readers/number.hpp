@@ -20,10 +20,11 @@ constexpr bool is_blank(char c) noexcept { return is_space(c) || c == '\n' || c 
 
 std::string_view trimmed(std::string_view text) noexcept;
 
-/// Reads one number; blanks around it and a leading + are allowed. The exponent follows e, or d or q, as Fortran writes
-/// it. `decimal_mark` is '.' or ','; with ',' a point is no part of a number. A number with a decimal mark or an
-/// exponent is rounded. If the number is too small to be represented, the result is a zero with the number's sign. A
-/// number that is too large is an error and never becomes infinity. An integer (digits alone) is never rounded.
+/// Reads one number; blanks around it and a leading + are allowed. The exponent follows e, or, if the number has a
+/// decimal mark, d or q, as Fortran writes exponents. Hexadecimal numbers have an exponent after p. `decimal_mark` is
+/// '.' or ','; with ',' a point is no part of a number. A number with a decimal mark or an exponent is rounded. If the
+/// number is too small to be represented, the result is a zero with the number's sign. A number that is too large is an
+/// error and never becomes infinity. An integer (digits alone) is never rounded.
 NumberFault parse_number(std::string_view text, double& value, char decimal_mark = '.');
 NumberFault parse_number(std::string_view text, float& value, char decimal_mark = '.');
 
@@ -35,6 +36,12 @@ bool resembles_number(std::string_view text);
 struct Complaint {
   std::string why, suggestion;
 };
-Complaint complaint_about(std::string_view text, NumberFault fault, Type type, char decimal_mark = '.');
+/// How the numbers of a file are written, for suggestions.
+struct Notation {
+  char decimal_mark = '.';
+  bool is_in_table = false;  // whether the options of tables can be used
+  bool is_between_blanks = false;
+};
+Complaint complaint_about(std::string_view text, NumberFault fault, Type type, const Notation& notation);
 
 }  // namespace steadfold::readers

@@ -36,8 +36,9 @@ char separator_named(std::string_view name);
 std::endian byte_order_named(std::string_view name);
 /// Returns '.' for "point" and ',' for "comma". Throws Error for other names.
 char decimal_mark_named(std::string_view name);
-/// Returns the texts between the commas of a list, without blanks around them.
-std::vector<std::string> missing_texts(std::string_view list);
+/// Returns the texts between the commas of a list, without blanks around them. If commas are decimal marks, the texts
+/// are between semicolons.
+std::vector<std::string> missing_texts(std::string_view list, char decimal_mark);
 std::string_view name_of(Format format) noexcept;
 std::string_view name_of(Type type) noexcept;
 
@@ -54,16 +55,16 @@ struct Options {
   std::optional<bool> header = {};
   // For tables: the character between fields; a blank stands for runs of blanks and tabs. Default: that of the format.
   std::optional<char> separator = {};
-  char decimal_mark = '.';  // for tables: '.' or ','
+  std::optional<char> decimal_mark = {};  // for tables: '.' or ','; default: '.'
   // For tables: the text with which a comment begins. Lines that begin with it are not rows. If fields are between
   // blanks, a comment may also follow a row. Empty: # for txt, and no comments for csv and tsv.
   std::string comment = {};
   // For tables: the fields that stand for a missing number. Rows with one in the chosen column are left out.
   std::vector<std::string> missing = {};
-  std::endian byte_order = std::endian::little;  // for raw
-  bool has_fortran_records = false;              // for raw: whether records have their lengths around their data
-  bool forced = false;                           // for raw: whether to read also files that look like another format
-  std::size_t block_bytes = 256 * 1024;          // bytes that are read at once, for text and for converted elements
+  std::optional<std::endian> byte_order = {};  // for raw; default: little
+  bool has_fortran_records = false;            // for raw: whether records have their lengths around their data
+  bool forced = false;                         // for raw: whether to read also files that look like another format
+  std::size_t block_bytes = 256 * 1024;        // bytes that are read at once, for text and for converted elements
 };
 
 /// How a table was read, by the options and by what was found in the file.

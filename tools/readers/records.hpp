@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "file.hpp"
@@ -18,11 +20,14 @@ std::uint64_t word_at(const File& file, std::uint64_t offset, std::size_t width,
 /// Returns the width in bytes of the lengths, 4 or 8, if the file begins with a record.
 std::optional<std::size_t> width_of_records(const File& file, std::endian order);
 
-/// The data of all records of a file, one after the other. Reads the lengths of all records at the start.
+/// The data of all records of a file, one after the other. Every rank reads the lengths of all records at the start,
+/// with two small reads per record.
 class RecordFile final : public File {
  public:
-  /// Throws Error if the file does not consist of records.
-  static std::unique_ptr<File> open(std::unique_ptr<File> whole, std::endian order);
+  /// Throws Error if the file does not consist of records, or if the length of a record is not a multiple of `width`,
+  /// the size of a number of type `type`.
+  static std::unique_ptr<File> open(std::unique_ptr<File> whole, std::endian order, std::uint64_t width,
+                                    std::string_view type);
 
   using File::read;
   void read(std::uint64_t offset, void* target, std::uint64_t bytes) const override;
@@ -32,7 +37,15 @@ class RecordFile final : public File {
   struct Record {
     std::uint64_t begin = 0, place = 0;
   };
-  RecordFile(std::unique_ptr<File> whole, std::vector<Record> records, std::uint64_t size);
+  /// The records up to the first that is wrong, and what is wrong with it; empty if no record is.
+  struct Found {
+    std::vector<Record> records;
+    std::uint64_t size = 0;
+    std::string why;
+  };
+  static Found find(const File& whole, std::size_t width_of_length, std::endian order, std::uint64_t width,
+                    std::string_view type);
+  RecordFile(std::unique_ptr<File> whole, Found found);
 
   std::unique_ptr<File> whole_;
   std::vector<Record> records_;

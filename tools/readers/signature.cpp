@@ -55,7 +55,8 @@ void refuse_foreign(const File& file, Format format, bool is_forced) {
   if (found == signatures.end() || is_forced) return;
   const bool is_binary = format == Format::raw || format == Format::binpsllh || format == Format::npy;
   if (found->is_of_text && is_binary) return;
-  if ((format == Format::binpsllh || format == Format::automatic) && looks_like_binpsllh(file)) return;
+  if ((format == Format::binpsllh || format == Format::automatic || format == Format::txt) && looks_like_binpsllh(file))
+    return;
   std::string suggestion(found->suggestion);
   if (format == Format::raw) suggestion += ", or use --force to read every byte as numbers";
   throw file.fault(found->what, suggestion);

@@ -60,7 +60,7 @@ std::string table_options(const Options& options) {
   add(!options.column_name.empty(), "--column-name");
   add(options.header.has_value(), "--header");
   add(options.separator.has_value(), "--separator");
-  add(options.decimal_mark != '.', "--decimal");
+  add(options.decimal_mark.has_value(), "--decimal");
   add(!options.comment.empty(), "--comment");
   add(!options.missing.empty(), "--missing");
   return names;
@@ -70,7 +70,7 @@ std::string table_options(const Options& options) {
 std::string raw_options(const Options& options) {
   if (options.forced) return "--force";
   if (options.has_fortran_records) return "--fortran-records";
-  return options.byte_order == std::endian::big ? "--byte-order" : "";
+  return options.byte_order ? "--byte-order" : "";
 }
 
 }  // namespace
@@ -124,10 +124,11 @@ char decimal_mark_named(std::string_view name) {
   throw Error("unknown decimal mark " + shown(name) + " (it is neither point nor comma), choose one of these");
 }
 
-std::vector<std::string> missing_texts(std::string_view list) {
+std::vector<std::string> missing_texts(std::string_view list, char decimal_mark) {
+  const char between = decimal_mark == ',' ? ';' : ',';
   std::vector<std::string> texts;
   for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::size_t end = std::min(list.find(between, begin), list.size());
     texts.emplace_back(trimmed(list.substr(begin, end - begin)));
     begin = end + 1;
   }

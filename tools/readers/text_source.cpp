@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "number.hpp"
-
 namespace steadfold::readers {
 
 TextSource::TextSource(std::unique_ptr<File> file, Region region, Records records, const Options& options)
@@ -13,8 +11,7 @@ TextSource::TextSource(std::unique_ptr<File> file, Region region, Records record
       file_(std::move(file)),
       region_(region),
       records_(records),
-      block_bytes_(std::max<std::size_t>(options.block_bytes, 1)),
-      decimal_mark_(options.decimal_mark) {}
+      block_bytes_(std::max<std::size_t>(options.block_bytes, 1)) {}
 
 std::uint64_t TextSource::begin_of(std::uint64_t part, std::uint64_t parts) const noexcept {
   return region_.begin + part_begin(region_.end - region_.begin, part, parts);
@@ -55,9 +52,9 @@ void TextSource::read_any(std::uint64_t begin, std::span<T> elements) const {
     has_only_numbers() ? step() : (void)next_number();
   for (T& element : elements) {
     const std::string_view text = next_number();
-    const NumberFault fault = parse_number(text, element, decimal_mark_);
+    const NumberFault fault = parse_number(text, element, notation().decimal_mark);
     if (fault == NumberFault::none) continue;
-    const Complaint complaint = complaint_about(text, fault, type(), decimal_mark_);
+    const Complaint complaint = complaint_about(text, fault, type(), notation());
     throw file_->fault("line " + std::to_string(file_->line_of(walk.offset())) + ": " + complaint.why,
                        complaint.suggestion);
   }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "number.hpp"
 #include "text.hpp"
 
 namespace steadfold::readers {
@@ -26,6 +27,7 @@ class TextSource : public Source {
   };
   /// Returns the field of the record at `offset`.
   virtual Field field_of(std::string_view record, std::uint64_t offset) const = 0;
+  virtual Notation notation() const noexcept { return {}; }
   /// Whether every record has a number, or is an error.
   virtual bool has_only_numbers() const noexcept { return true; }
 
@@ -40,7 +42,6 @@ class TextSource : public Source {
   Region region_;
   Records records_;
   std::size_t block_bytes_;
-  char decimal_mark_;
   mutable std::uint64_t missing_count_ = 0;  // result of the last call of count()
 };
 
