@@ -17,7 +17,7 @@ namespace steadfold::command {
 /// Returns the help text of an option that takes a method.
 std::string method_help();
 
-/// Return the names of all methods, and of the methods with a property (see call::MethodRow).
+/// Return the names of all methods, and of the methods with a property (see call::MethodProperties).
 std::vector<std::string> built_methods();
 std::vector<std::string> methods_promising_the_same_bits();
 std::vector<std::string> methods_rounding_once();
