@@ -44,7 +44,8 @@ void Request::add_to(CLI::App& app) {
       "are comments behind fields between blanks; default: # for txt, none for csv and tsv");
   app.add_option(
       "--missing", missing,
-      "Leave out rows of a table whose field is one of these texts, separated by commas, (sum reports their number); "
+      "Leave out rows of a table whose field is one of these texts, separated by commas (sum reports the number of "
+      "rows); "
       "an empty text stands for an empty field: --missing NA,,nan; a comma alone: only empty fields; with --decimal "
       "comma, semicolons separate the texts");
   app.add_option("--byte-order", byte_order, "The byte order of raw numbers: little or big; default: little");

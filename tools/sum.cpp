@@ -1,5 +1,5 @@
 // `steadfold sum FILE`: reduces a file to its sum, or to another number. Each rank reads a part of the file.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -115,14 +115,14 @@ std::string text_for_people(const Json& json, const std::string& value) {
 
 Result run(const Job& job, const SumOptions& options) {
   const Share share = load(job, options.request);
+  if (share.element_count == 0 && (options.operation == "std" || options.operation == "var"))
+    throw Failure("nothing to reduce (no rank brought an element), check the number of elements first");
   const Summed summed = command::summed(job, share,
                                         {.operation = options.operation,
                                          .method = options.method,
                                          .schedule = options.schedule,
                                          .rooted = options.request.rooted_by(options.schedule),
                                          .measured = true});
-  if (share.element_count == 0 && summed.statistics && options.operation != "statistics")
-    throw Failure("nothing to reduce (no rank brought an element), check the number of elements first");
   if (!summed.same_on_all_ranks)
     throw Failure("the ranks got results with different bits (schedule " + summed.schedule + ", method " +
                       options.method + "), report this error with this command line",
@@ -151,7 +151,7 @@ void add_sum(CLI::App& app, Action& action) {
     options->request.check();
     if (std::ranges::find(operations, options->operation) == operations.end())
       throw Failure("unknown operation '" + options->operation +
-                    "' (the operations are sum, mean, min, max, std, var and statistics), choose one of these");
+                    fmt::format("' (the operations are {}), choose one of these", fmt::join(operations, ", ")));
     const bool is_extreme = options->operation == "min" || options->operation == "max";
     if (is_extreme && method.count() == 0) options->method = "plain";  // any order gives the same bits
     method_named(options->method);

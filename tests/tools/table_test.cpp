@@ -159,6 +159,8 @@ TEST(Tables, RowsWithoutANumberAreLeftOutIfAsked) {
   ASSERT_EQ(with_nan.size(), 4U);
   EXPECT_TRUE(std::isnan(with_nan[2]));
   expect_fault_in(".csv", "a,b\n1,2\n,3\n", {"line 3", "empty", "--missing ,"}, {.column = "a"});
+  expect_fault_in(".csv", "a;b\n1;2\n;3\n", {"line 3", "empty", "--missing ';'"},
+                  {.column = "a", .separator = ';', .decimal_mark = ','});
   expect_fault_in(".csv", "a\n1\nna\n", {"line 3", "'na'"}, {.missing = {"NA"}});  // letters count
   expect_fault_in(".csv", "a,b\nNA\n1,2\n", {"line 2 has 1 field"}, {.column = "a", .missing = {"NA"}});
   const Scratch first(".csv", "NA\n1.5\n-2\n3e5\n");  // a mark in line 1 is no name

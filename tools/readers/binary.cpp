@@ -191,7 +191,7 @@ void refuse_no_numbers(const File& file) {
     throw file.fault("the file has npy format, and its header is not a number", "use --format npy" + force);
   if (looks_like_text(file)) throw file.fault("it is text", "use --format csv, tsv or psllh" + force);
   for (const std::endian order : {std::endian::little, std::endian::big})
-    if (width_of_records(file, order))
+    if (has_records(file, order))
       throw file.fault("it begins with a Fortran record, which has its length before and behind it",
                        std::string("use --fortran-records") + (order == std::endian::big ? " --byte-order big" : "") +
                            ", or write the file with access='stream'" + force);

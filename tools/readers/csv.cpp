@@ -114,10 +114,11 @@ struct Columns {
 
 class CsvSource final : public TextSource {
  public:
-  CsvSource(std::unique_ptr<File> file, Region region, const Options& options, Format format, const Columns& columns)
+  CsvSource(std::unique_ptr<File> file, Region region, const Options& options, Format format, Marks marks,
+            const Columns& columns)
       : TextSource(std::move(file), region, Records::lines, options),
         format_(format),
-        marks_(marks_of(format, options)),
+        marks_(std::move(marks)),
         columns_(columns) {}
 
   Format format() const noexcept override { return format_; }
@@ -148,9 +149,11 @@ class CsvSource final : public TextSource {
     if (found != columns_.count || marks_.are_blank(*row)) throw ragged(*row, found, offset);
     if (marks_.is_missing(chosen)) return {Content::missing, {}};
     if (trimmed(chosen).empty())
-      throw file().fault("line " + std::to_string(file().line_of(offset)) + ": column " +
-                             std::to_string(columns_.chosen) + " is empty",
-                         "write a number or nan into the field, or leave out rows with empty fields by --missing ,");
+      throw file().fault(
+          "line " + std::to_string(file().line_of(offset)) + ": column " + std::to_string(columns_.chosen) +
+              " is empty",
+          std::string("write a number or nan into the field, or leave out rows with empty fields by --missing ") +
+              (marks_.decimal_mark == ',' ? "';'" : ","));
     return {Content::number, chosen};
   }
 
@@ -454,7 +457,7 @@ std::unique_ptr<Source> open_table(std::unique_ptr<File> file, Format format, co
   const Choice choice = choose(*file, beginning, options);
   const Region region{choice.has_header ? beginning.second_line : all.begin, all.end};
   return std::make_unique<CsvSource>(
-      std::move(file), region, options, format,
+      std::move(file), region, options, format, marks,
       Columns{beginning.first.size(), choice.column, choice.has_header, beginning.line_number});
 }
 

@@ -78,13 +78,13 @@ NumberFault parse_plain(std::string_view text, T& value) noexcept {
   std::string_view digits = text.substr(negative ? 1 : 0);
   const bool is_hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
   if (is_hexadecimal) text = digits = digits.substr(2);
-  if (is_hexadecimal && (digits.find_first_of("pP") == std::string_view::npos || digits.front() == '-'))
+  // from_chars reads a sign, inf and nan after 0x, too.
+  if (is_hexadecimal && (digits.find_first_of("pP") == std::string_view::npos ||
+                         !(std::isxdigit(static_cast<unsigned char>(digits.front())) != 0 || digits.front() == '.')))
     return NumberFault::not_a_number;
   const auto form = is_hexadecimal ? std::chars_format::hex : std::chars_format::general;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value, form);
   if (fault == std::errc::invalid_argument || end != text.data() + text.size()) return NumberFault::not_a_number;
-  if (is_hexadecimal && !std::isxdigit(static_cast<unsigned char>(digits.front())) && digits.front() != '.')
-    return NumberFault::not_a_number;  // inf and nan, which from_chars reads behind 0x too
   if (is_hexadecimal && negative) value = -value;
   if (fault != std::errc::result_out_of_range) {
     const bool is_integer = !is_hexadecimal && are_digits(digits);

@@ -1,6 +1,8 @@
 #include "records.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -41,10 +43,10 @@ std::uint64_t word_at(const File& file, std::uint64_t offset, std::size_t width,
   return word;
 }
 
-std::optional<std::size_t> width_of_records(const File& file, std::endian order) {
-  for (const std::size_t width : {std::size_t{4}, std::size_t{8}})
-    if (piece_at(file, 0, width, order).value_or(Piece{}).length > 0) return width;
-  return std::nullopt;
+bool has_records(const File& file, std::endian order) {
+  return std::ranges::any_of(std::array<std::size_t, 2>{4, 8}, [&](std::size_t width) {
+    return piece_at(file, 0, width, order).value_or(Piece{}).length > 0;
+  });
 }
 
 RecordFile::RecordFile(std::unique_ptr<File> whole, Found found)
@@ -55,10 +57,12 @@ RecordFile::Found RecordFile::find(const File& whole, std::size_t width_of_lengt
   Found found;
   std::uint64_t number = 1, begin = 0;  // number of the record, and where its first part begins
   for (std::uint64_t offset = 0; offset < whole.size();) {
-    const std::string name = "record " + std::to_string(number) + ", at byte " + std::to_string(offset) + ", ";
+    const auto name = [number, offset] {
+      return "record " + std::to_string(number) + ", at byte " + std::to_string(offset) + ", ";
+    };
     const auto piece = piece_at(whole, offset, width_of_length, order);
     if (!piece) {
-      found.why = name + "does not have its length before and behind its data";
+      found.why = name() + "does not have its length before and behind its data";
       return found;
     }
     found.records.push_back({found.size, offset + width_of_length});
@@ -66,7 +70,7 @@ RecordFile::Found RecordFile::find(const File& whole, std::size_t width_of_lengt
     offset += piece->length + 2 * width_of_length;
     if (piece->continues) continue;
     if ((found.size - begin) % width != 0) {
-      found.why = name + "has " + std::to_string(found.size - begin) + " bytes, which is not a multiple of " +
+      found.why = name() + "has " + std::to_string(found.size - begin) + " bytes, which is not a multiple of " +
                   std::to_string(width) + ", the size of an " + std::string(type);
       return found;
     }

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +16,8 @@ namespace steadfold::readers {
 /// Returns the unsigned number of `width` bytes at this position of the file.
 std::uint64_t word_at(const File& file, std::uint64_t offset, std::size_t width, std::endian order);
 
-/// Returns the width in bytes of the lengths, 4 or 8, if the file begins with a record.
-std::optional<std::size_t> width_of_records(const File& file, std::endian order);
+/// Whether the file begins with a record that has data and lengths of 4 or 8 bytes.
+bool has_records(const File& file, std::endian order);
 
 /// The data of all records of a file, one after the other. Every rank reads the lengths of all records at the start,
 /// with two small reads per record.

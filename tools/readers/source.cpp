@@ -38,14 +38,15 @@ Format format_of_name(std::string_view path) noexcept {
 }
 
 Format detect(const File& file, Format by_name) {
+  // Programs give the names .txt and .dat to files of any content.
+  const bool may_be_any = by_name == Format::automatic || by_name == Format::txt;
   if (looks_like_npy(file)) {
-    if (by_name == Format::npy || by_name == Format::automatic || by_name == Format::txt) return Format::npy;
+    if (by_name == Format::npy || may_be_any) return Format::npy;
     throw file.fault("the file's name says " + std::string(name_of(by_name)) + ", but its content is npy",
                      "rename the file, or give its format with --format");
   }
-  if (by_name != Format::automatic && by_name != Format::txt) return by_name;
-  if (looks_like_binpsllh(file)) return Format::binpsllh;
-  if (by_name == Format::txt) return by_name;
+  if (may_be_any && looks_like_binpsllh(file)) return Format::binpsllh;
+  if (by_name != Format::automatic) return by_name;
   throw file.fault("neither the file's name nor its content shows the format",
                    "give its format with --format npy, binpsllh, psllh, raw, csv, tsv or txt");
 }

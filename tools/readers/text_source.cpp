@@ -48,8 +48,12 @@ void TextSource::read_any(std::uint64_t begin, std::span<T> elements) const {
       if (field.content == Content::number) return field.text;
     }
   };
-  for (std::uint64_t skipped = first()[part]; skipped < begin; ++skipped)
-    has_only_numbers() ? step() : (void)next_number();
+  for (std::uint64_t skipped = first()[part]; skipped < begin; ++skipped) {
+    if (has_only_numbers())
+      step();
+    else
+      next_number();
+  }
   for (T& element : elements) {
     const std::string_view text = next_number();
     const NumberFault fault = parse_number(text, element, notation().decimal_mark);
