@@ -37,6 +37,8 @@ target_compile_options(steadfold_options INTERFACE
   # GCC 12 reports vector::insert at the end and const char* + std::string; asan looks for real ones.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${STEADFOLD_WERROR}>:-Werror>)
+# The path is relative, so that ccache reuses a file in any folder.
+file(RELATIVE_PATH list_of_headers ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/tests/support/system_headers.txt)
 if(STEADFOLD_SANITIZE)
   target_compile_options(steadfold_options INTERFACE -fsanitize=${STEADFOLD_SANITIZE} -fno-sanitize-recover=all
     -fno-omit-frame-pointer)
@@ -45,7 +47,7 @@ if(STEADFOLD_SANITIZE)
   # The address sanitizer finds these faults, too. The checks, at every access, take a third of the compile time.
   if(STEADFOLD_SANITIZE MATCHES "address,undefined")
     target_compile_options(steadfold_options INTERFACE -fno-sanitize=null,object-size,vptr
-      $<$<CXX_COMPILER_ID:Clang>:-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/tests/support/system_headers.txt>)
+      $<$<CXX_COMPILER_ID:Clang>:-fsanitize-ignorelist=${list_of_headers}>)
   endif()
 endif()
 
@@ -76,11 +78,13 @@ function(steadfold_headers_of_system target scope)
   target_include_directories(${target} SYSTEM ${scope} ${place})
 endfunction()
 
-# Coverage, for the rooms only. Programs that link the rooms get the runtime of the counters.
+# Coverage, for the rooms only. Programs that link the rooms get the runtime of the counters. The options go to Clang's
+# inner compiler by -Xclang, and paths are relative, so that ccache reuses a file in any folder: ccache hashes the folder
+# beside -fprofile-instr-generate, and caches nothing beside -fprofile-list.
 add_library(steadfold_coverage INTERFACE)
 if(STEADFOLD_COVERAGE)
-  target_compile_options(steadfold_coverage INTERFACE -fprofile-instr-generate -fcoverage-mapping
-    -fprofile-list=${PROJECT_SOURCE_DIR}/tests/support/system_headers.txt)
+  target_compile_options(steadfold_coverage INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.
+    "SHELL:-Xclang -fprofile-instrument=clang" "SHELL:-Xclang -fcoverage-mapping" "SHELL:-Xclang -fprofile-list=${list_of_headers}")
   target_link_options(steadfold_options INTERFACE -fprofile-instr-generate)
 endif()
 

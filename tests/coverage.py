@@ -31,6 +31,15 @@ def has_counters(path):
 
 
 @functools.cache
+def file_of(name):
+    """The file of a name in the counters. Names are relative: to the project or, behind the path of the build, to
+    either of them."""
+    project = ROOT.parent
+    behind = project / name.removeprefix(f"{build.relative_to(project)}/")
+    return (behind if behind.exists() else project / name).resolve()  # through the links of build/rooms
+
+
+@functools.cache
 def is_of_every_target(path):
     """Whether a file is included once per instruction set. Its functions are always inlined, and Clang counts no line of
     them, although they run."""
@@ -46,7 +55,7 @@ for program in programs:
     for line in tool(f"llvm-cov-{llvm}", "export", "-format=lcov", "-instr-profile", profile, program).splitlines():
         key, _, value = line.partition(":")
         if key == "SF":
-            path = Path(value).resolve()  # through the links of build/rooms
+            path = file_of(value)
             path = path if path.is_relative_to(ROOT) and not is_of_every_target(path) else None
         elif key == "DA" and path:
             number, count = value.split(",")[:2]
