@@ -68,6 +68,37 @@ TEST(Naturals, AreDividedAsSmallIntegersAre) {
   }
 }
 
+/// Long dividends and divisors, of digits with which estimates of a quotient's digit are often wrong: with the quotient
+/// found, quotient * divisor <= dividend < (quotient + 1) * divisor.
+TEST(Naturals, AreDividedInLongDigits) {
+  constexpr std::uint32_t hostile[] = {0, 1, 2, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF};
+  for (std::uint64_t seed = 1; seed <= 20000; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const auto number = [&](std::size_t most) {
+      std::vector<std::int64_t> words(1 + random() % most);
+      for (std::int64_t& word : words)
+        word = random() % 4 == 0 ? static_cast<std::uint32_t>(random()) : hostile[random() % std::size(hostile)];
+      words.back() |= 1;
+      DigitRange range;
+      make_digit_range(words, static_cast<int>(random() % 7), range);
+      return Natural(range);
+    };
+    const Natural divisor = number(seed % 3 == 0 ? 3 : 60);
+    const Natural dividend = seed % 5 == 0 ? divisor.times(number(4)) : number(60);
+    const Leading found = dividend.divided_by(divisor, 0);
+    const int last = found.exponent - 127 + 32 * 1000, place = last / 32 - 1000;  // not negative before it is divided
+    const std::uint64_t bit = std::uint64_t{1} << last % 32;
+    const Natural below = divisor.times(Natural(digit_range_of(found.bits, place)).times(bit));
+    const Natural above = below.plus(divisor.times(Natural(digit_range_of(1, place)).times(bit)));
+    EXPECT_EQ(found.bits >> 127, 1U);
+    EXPECT_FALSE(dividend < below);
+    EXPECT_TRUE(dividend < above);
+    EXPECT_EQ(found.sticky, below < dividend);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
 /// What follows the 128 bits decides, however far behind it stands.
 TEST(Naturals, SayWhetherABitFollows) {
   const Uint128 half = (Uint128{1} << 53 | 1) << 70;  // the middle between two doubles

@@ -1,6 +1,7 @@
 #include "arithmetic/superaccumulator/natural.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <span>
 
@@ -102,64 +103,103 @@ Natural Natural::minus(const Natural& other) const noexcept {
 
 namespace {
 
-/// The remainder of a long division. The remainder is less than the divisor, digit by digit, with room for one more
-/// bit.
+/// The remainder of a long division in digits of 32 bits, and the divisor, shifted so that its highest bit is set. The
+/// remainder is less than the divisor, and has room for one more digit.
 class Rest {
  public:
-  explicit Rest(std::span<const std::uint32_t> divisor) noexcept : divisor_(divisor) {
-    std::fill_n(digits_.begin(), divisor.size() + 1, 0);
+  Rest(std::span<const std::uint32_t> divisor, int shift) noexcept : size_(divisor.size()) {
+    std::fill_n(digits_.begin(), size_ + 1, 0);
+    for (std::size_t i = 0; i < size_; ++i) divisor_[i] = shifted(divisor[i], i == 0 ? 0 : divisor[i - 1], shift);
   }
+
+  /// Returns the upper digit of two digits that are shifted to the left.
+  static std::uint32_t shifted(std::uint32_t digit, std::uint32_t below, int shift) noexcept {
+    return static_cast<std::uint32_t>((std::uint64_t{digit} << 32 | below) >> (32 - shift));
+  }
+
   bool zero() const noexcept {
-    return std::all_of(digits_.begin(), digits_.begin() + size(), [](std::uint32_t digit) { return digit == 0; });
+    return std::all_of(digits_.begin(), digits_.begin() + size_, [](std::uint32_t digit) { return digit == 0; });
   }
-  /// Appends the next bit. If the remainder is not less than the divisor, subtracts the divisor and returns true.
-  bool take(std::uint32_t bit) noexcept {
-    for (std::ptrdiff_t i = 0; i <= size(); ++i) {
-      std::uint32_t& digit = digits_[static_cast<std::size_t>(i)];
-      const std::uint32_t carry = digit >> 31;
-      digit = digit << 1 | bit;
-      bit = carry;
-    }
-    if (is_below_divisor()) return false;
-    std::int64_t borrow = 0;
-    for (std::size_t i = 0; i <= divisor_.size(); ++i, borrow >>= 32) {
-      borrow += std::int64_t{digits_[i]} - (i < divisor_.size() ? divisor_[i] : 0);
-      digits_[i] = static_cast<std::uint32_t>(borrow);
-    }
-    return true;
+  /// Appends a digit. The remainder must stay below the divisor.
+  void append(std::uint32_t digit) noexcept {
+    std::copy_backward(digits_.begin(), digits_.begin() + size_, digits_.begin() + size_ + 1);
+    digits_[0] = digit;
+  }
+  /// Appends a digit, and divides: returns the next digit of the quotient.
+  std::uint32_t divide(std::uint32_t digit) noexcept {
+    append(digit);
+    std::uint64_t quotient = estimate();
+    if (subtract(quotient)) return static_cast<std::uint32_t>(quotient);
+    add_divisor();
+    return static_cast<std::uint32_t>(quotient - 1);
   }
 
  private:
-  std::ptrdiff_t size() const noexcept { return static_cast<std::ptrdiff_t>(divisor_.size()); }
-  bool is_below_divisor() const noexcept {
-    if (digits_[divisor_.size()] != 0) return false;
-    for (std::size_t i = divisor_.size(); i-- > 0;)
-      if (digits_[i] != divisor_[i]) return digits_[i] < divisor_[i];
-    return false;
+  /// Returns the quotient's digit, or one more, from the first digits of both numbers.
+  std::uint64_t estimate() const noexcept {
+    const std::uint64_t first = divisor_[size_ - 1];
+    const std::uint64_t dividend = std::uint64_t{digits_[size_]} << 32 | digits_[size_ - 1];
+    std::uint64_t quotient = std::min(dividend / first, std::uint64_t{0xFFFFFFFF});
+    if (size_ == 1) return quotient;
+    std::uint64_t rest = dividend - quotient * first;
+    while (rest >> 32 == 0 && quotient * divisor_[size_ - 2] > (rest << 32 | digits_[size_ - 2])) {
+      --quotient;
+      rest += first;
+    }
+    return quotient;
+  }
+  /// Subtracts a multiple of the divisor. Returns false if the remainder became negative.
+  bool subtract(std::uint64_t factor) noexcept {
+    std::uint64_t carry = 0;
+    std::int64_t borrow = 0;
+    for (std::size_t i = 0; i <= size_; ++i) {
+      carry += i < size_ ? factor * divisor_[i] : 0;
+      borrow += std::int64_t{digits_[i]} - static_cast<std::int64_t>(carry & 0xFFFFFFFF);
+      digits_[i] = static_cast<std::uint32_t>(borrow);
+      carry >>= 32;
+      borrow >>= 32;
+    }
+    return borrow == 0;
+  }
+  void add_divisor() noexcept {
+    std::uint64_t carry = 0;
+    for (std::size_t i = 0; i <= size_; ++i, carry >>= 32) {
+      carry += std::uint64_t{digits_[i]} + (i < size_ ? divisor_[i] : 0);
+      digits_[i] = static_cast<std::uint32_t>(carry);
+    }
   }
 
-  std::span<const std::uint32_t> divisor_;
+  std::size_t size_;
+  std::array<std::uint32_t, Natural::most_digits> divisor_;
   std::array<std::uint32_t, Natural::most_digits + 1> digits_;
 };
 
 }  // namespace
 
-/// Computes a long division, bit by bit from the highest bit, until the quotient has all its bits. The remainder then
-/// tells whether the quotient is exact.
+/// Computes a long division by Knuth's algorithm D (The Art of Computer Programming, volume 2, 4.3.1), until the
+/// quotient has five digits that count. The remainder then tells whether the quotient is exact.
 Leading Natural::divided_by(const Natural& divisor, int lowest_exponent) const noexcept {
   if (zero()) return {};
-  const int there = 32 * count_;
-  const auto bit = [&](int i) {  // returns bit i, counted from the highest bit
-    return i < there ? digits_[static_cast<std::size_t>(count_ - 1 - i / 32)] >> (31 - i % 32) & 1 : 0;
-  };
-  Leading quotient;
-  Rest rest({divisor.digits_.data(), static_cast<std::size_t>(divisor.count_)});
+  const auto size = static_cast<std::size_t>(divisor.count_);
+  const int shift = std::countl_zero(divisor.digits_[size - 1]);
   int taken = 0;
-  while (quotient.bits >> 127 == 0) quotient.bits = quotient.bits << 1 | (rest.take(bit(taken++)) ? 1 : 0);
-  // The last bit of the quotient has the weight of the last bit taken.
-  quotient.exponent = lowest_exponent + 32 * (lowest_ + count_ - divisor.lowest_) - taken + 127;
-  quotient.sticky = !rest.zero();
-  while (!quotient.sticky && taken < there) quotient.sticky = bit(taken++) != 0;
+  const auto next = [&] {  // the next digit of the shifted dividend, from the highest
+    const int place = lowest_ + count_ - taken++;
+    return Rest::shifted(digit(place), digit(place - 1), shift);
+  };
+  Rest rest({divisor.digits_.data(), size}, shift);
+  for (std::size_t i = 1; i < size; ++i) rest.append(next());
+  std::uint32_t first = 0;
+  while (first == 0) first = rest.divide(next());
+  Uint128 others = 0;
+  for (int i = 0; i < 4; ++i) others = others << 32 | rest.divide(next());
+  const int width = std::bit_width(first);
+  Leading quotient;
+  quotient.bits = Uint128{first} << (128 - width) | others >> width;
+  // The last digit of the quotient has the weight of the last digit taken.
+  quotient.exponent = lowest_exponent + 32 * (lowest_ + count_ + 1 - taken - divisor.lowest_) + width + 127;
+  quotient.sticky = (others & ((Uint128{1} << width) - 1)) != 0 || !rest.zero();
+  while (!quotient.sticky && taken <= count_) quotient.sticky = next() != 0;
   return quotient;
 }
 

@@ -1,6 +1,7 @@
 // Non-negative integers of any size, for exact sums: products, sums, differences, and quotients for rounding.
-// Cost: a product is one multiplication per pair of digits, and most sums have few digits; a quotient is one
-// subtraction per bit. Source: schoolbook arithmetic.
+// Cost: a product is one multiplication per pair of digits, and most sums have few digits; a quotient is some five
+// multiplications per digit of the divisor. Source: schoolbook arithmetic; Knuth, The Art of Computer
+// Programming 4.3.1.
 #pragma once
 
 #include <array>
@@ -10,11 +11,12 @@
 
 namespace steadfold::arithmetic {
 
-/// A non-negative integer: the sum of digits[i] 2^(32 (lowest + i)). The digits suffice for the product of a sum of
-/// squares and a number of rows, for the product of two sums of elements, and for the sum of these.
+/// A non-negative integer: the sum of digits[i] 2^(32 (lowest + i)). Comoments are the product of a sum of squares and
+/// a number of rows, the product of two sums of elements, and sums of these. The digits suffice for the product of two
+/// comoments.
 class Natural {
  public:
-  static constexpr int most_digits = widest_digit_count + 4;
+  static constexpr int most_digits = 2 * (widest_digit_count + 4);
 
   Natural() = default;
   explicit Natural(std::uint64_t number) noexcept;
@@ -25,7 +27,7 @@ class Natural {
   bool operator<(const Natural& other) const noexcept;
 
   Natural times(std::uint64_t factor) const noexcept;
-  /// Returns the product. Both numbers must be sums of elements, which have at most half of the digits.
+  /// Returns the product. Both numbers must be comoments or sums, which have at most half of the digits.
   Natural times(const Natural& factor) const noexcept;
   Natural plus(const Natural& other) const noexcept;
   /// Returns this number minus `other`, which must not be larger.
