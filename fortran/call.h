@@ -243,7 +243,7 @@ static inline sf_status take_labels(Argument labels, Argument result, Translated
 
 static inline int takes_factors(sf_operation operation) {
   return operation == SF_DOT || operation == SF_DOTC || operation == SF_WEIGHTED_MEAN || operation == SF_COVARIANCE ||
-         operation == SF_SAMPLE_COVARIANCE;
+         operation == SF_SAMPLE_COVARIANCE || operation == SF_CORRELATION;
 }
 
 /* Whether the elements can be passed as rows: contiguous elements with one result, for which calls of C are fastest.

@@ -166,6 +166,11 @@ static void two_vectors(void) {
   call = of_rows(SF_SAMPLE_COVARIANCE);
   check(sf_reduce(&call, x, y, &result, comm));
   expect(result, -3.5);
+
+  /* SF_CORRELATION */
+  call = of_rows(SF_CORRELATION);
+  check(sf_reduce(&call, x, y, &result, comm));
+  expect(result, -1);
 }
 
 static int multiply(const void* left, const void* right, void* result, size_t count, void* context) {

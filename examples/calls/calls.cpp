@@ -111,6 +111,9 @@ void two_vectors() {
   // sample_covariance
   expect(sf::sample_covariance(x, y, comm), -3.5);
 
+  // correlation
+  expect(sf::correlation(x, y, comm), -1);
+
   // masked_sum
   expect(sf::masked_sum(x, even, comm), 12);
 

@@ -124,6 +124,9 @@ contains
     ! sf_sample_covariance
     call expect(sf_sample_covariance(x, y, comm), -3.5d0)
 
+    ! sf_correlation
+    call expect(sf_correlation(x, y, comm), -1d0)
+
     ! sf_var
     call expect(sf_var(x, comm, ddof=1), 3.5d0)
   end subroutine

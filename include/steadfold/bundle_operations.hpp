@@ -189,6 +189,16 @@ class BundleOperations : public detail::BundleMembers {
   auto sample_covariance(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, y, BuiltIn<SF_SAMPLE_COVARIANCE>{}, axes, options);
   }
+  /// Pearson's correlation: the covariance divided by both deviations, rounded once. NaN if an element is NaN or
+  /// infinite, or if all first or all second numbers are equal. No elements: SF_EMPTY.
+  template <class R, class S, class = detail::if_no_array<R>>
+  auto correlation(R&& x, S&& y, const MemberOptions& options = {}) {
+    return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_CORRELATION>{}, options);
+  }
+  template <class T>
+  auto correlation(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, y, BuiltIn<SF_CORRELATION>{}, axes, options);
+  }
 };
 
 }  // namespace steadfold

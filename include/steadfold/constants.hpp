@@ -53,6 +53,9 @@ inline constexpr BuiltIn<SF_DOTC> dotc{};
 inline constexpr BuiltIn<SF_COVARIANCE> covariance{};
 /// The covariance with the divisor n - 1 in place of n; NaN for a single pair.
 inline constexpr BuiltIn<SF_SAMPLE_COVARIANCE> sample_covariance{};
+/// Pearson's correlation: the covariance divided by both deviations, rounded once. NaN if an element is NaN or
+/// infinite, or if all first or all second numbers are equal. No elements: SF_EMPTY.
+inline constexpr BuiltIn<SF_CORRELATION> correlation{};
 
 }  // namespace steadfold
 

@@ -55,6 +55,7 @@ inline constexpr OperationProperties operation_table[] = {
     {"dotc", types::real | types::narrow | types::complex, Second::factors, ResultForm::own},
     {"covariance", types::real | types::narrow, Second::factors, ResultForm::own},
     {"sample_covariance", types::real | types::narrow, Second::factors, ResultForm::own},
+    {"correlation", types::real | types::narrow, Second::factors, ResultForm::own},
 };
 
 constexpr const OperationProperties& properties_of(sf_operation operation) {

@@ -72,6 +72,8 @@ typedef enum sf_operation {
                                 an element is NaN or infinite. Types: real and narrow. No rows: SF_EMPTY */
   SF_SAMPLE_COVARIANCE = 18, /* the covariance with the divisor n - 1 in place of n; rounded once; NaN if an element is
                                 NaN or infinite. Types: real and narrow. No rows: SF_EMPTY */
+  SF_CORRELATION = 19,       /* Pearson's correlation: the covariance divided by both deviations; rounded once; NaN if
+                                an element is NaN or infinite. Types: real and narrow. No rows: SF_EMPTY */
   SF_NORM1 = SF_ABS_SUM      /* another name of the enumerator to which it is equal */
 } sf_operation;
 

@@ -229,8 +229,10 @@ struct Record {
 
   /// Returns the fields that are equal in records of the same data with different sizes.
   auto key() const { return std::tie(operation, type, result, family, columns); }
-  bool is_dot() const {
-    return operation.starts_with("dot") || operation == "weighted_mean" || operation.ends_with("covariance");
+  bool has_factors() const {
+    return std::any_of(std::begin(detail::operation_table), std::end(detail::operation_table), [&](const auto& each) {
+      return each.name == operation && each.second == detail::Second::factors;
+    });
   }
   bool is_masked() const { return operation == "masked_sum"; }
   bool is_user() const { return operation == "user"; }
@@ -269,7 +271,7 @@ struct Record {
           shape.format ? float_bits(*shape.format, family, row, i, second) : integer_bits(shape.size, family, row, i),
           shape);
   }
-  bool has_second() const { return is_dot() || is_masked(); }
+  bool has_second() const { return has_factors() || is_masked(); }
 
  private:
   bool operation_is_complex() const { return operation != "norm2" && operation != "sum_squares"; }

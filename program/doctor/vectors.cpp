@@ -101,7 +101,7 @@ Prepared prepared(const VectorFile& file, const TestVector& vector) {
   all.record.rows = input->second.x.size();
   all.record.columns = 1;
   all.elements.x = elements_of(input->second.x, shape);
-  if (all.record.is_dot()) all.elements.y = elements_of(input->second.y, shape);
+  if (all.record.has_factors()) all.elements.y = elements_of(input->second.y, shape);
   if (all.record.is_masked())
     for (const int selects : input->second.mask) all.elements.y.push_back({selects == 0 ? std::byte{0} : std::byte{1}});
   if (all.record.has_second() && all.elements.y.size() != all.record.rows)

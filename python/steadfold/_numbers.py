@@ -28,6 +28,7 @@ class Operation(IntEnum):
     DOTC = 16
     COVARIANCE = 17
     SAMPLE_COVARIANCE = 18
+    CORRELATION = 19
 
 
 class Collective(IntEnum):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
-__all__ = ["dot", "vdot", "covariance", "sample_covariance"]
+__all__ = ["dot", "vdot", "covariance", "sample_covariance", "corr"]
 
 
 @with_options(CallOptions)
@@ -79,6 +79,21 @@ def sample_covariance(
     return _call(Operation.SAMPLE_COVARIANCE, x, y, axis, dtype, keepdims, where, comm, options)
 
 
+@with_options(CallOptions)
+def corr(
+    x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    where: ArrayLike | None = None, *, comm: Any = None, **options: Unpack[CallOptions],
+) -> Any:
+    """Pearson's correlation: the covariance divided by both standard deviations, rounded once; from -1 to 1. NaN if all
+    elements of `x` or of `y` are equal. `y` is broadcast to the shape of `x`, but a single number is not.
+
+    >>> import steadfold as sf
+    >>> float(sf.corr([1e9, 1e9 + 1, 1e9 + 2], [3.0, 2.0, 4.0]))
+    0.5
+    """
+    return _call(Operation.CORRELATION, x, y, axis, dtype, keepdims, where, comm, options)
+
+
 class CallsOfOperations(Generic[Made]):
     """The methods of `steadfold.plan`, `start` and `Bundle`."""
 
@@ -100,3 +115,7 @@ class CallsOfOperations(Generic[Made]):
     def sample_covariance(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
         """Makes the call `steadfold.sample_covariance`."""
         return self._reduce(Operation.SAMPLE_COVARIANCE, x, y, axis, options)
+
+    def corr(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """Makes the call `steadfold.corr`."""
+        return self._reduce(Operation.CORRELATION, x, y, axis, options)

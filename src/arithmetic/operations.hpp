@@ -33,9 +33,10 @@ enum class Operation : std::uint32_t {
   norminf,
   dotc,
   covariance,
-  sample_covariance
+  sample_covariance,
+  correlation
 };
-inline constexpr Operation last_operation = Operation::sample_covariance;
+inline constexpr Operation last_operation = Operation::correlation;
 
 /// The operands of an operation.
 enum class OperandForm : std::uint8_t { elements, factors, mask, user };
@@ -187,6 +188,15 @@ inline constexpr OperationProperties operation_table[] = {
      .has_several_sums = true,
      .needs_rows = true},
     {.words = "sample covariance",
+     .combined_by = Operation::sum,
+     .served_by = set_of(Method::exact),
+     .by_default = Method::exact,
+     .of_vectors = Method::exact,
+     .operands = OperandForm::factors,
+     .terms = Terms::products,
+     .has_several_sums = true,
+     .needs_rows = true},
+    {.words = "correlation",
      .combined_by = Operation::sum,
      .served_by = set_of(Method::exact),
      .by_default = Method::exact,

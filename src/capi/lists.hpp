@@ -7,7 +7,7 @@
 
 namespace steadfold::capi::lists {
 
-inline constexpr sf_operation last_operation = SF_SAMPLE_COVARIANCE;
+inline constexpr sf_operation last_operation = SF_CORRELATION;
 inline constexpr sf_method last_method = SF_BINNED;
 
 inline constexpr ListEntry statuses[] = {
@@ -59,6 +59,7 @@ inline constexpr ListEntry operations[] = {
     {"dotc", "the sum of products in which the first factors are conjugated"},
     {"covariance", "the covariance: the mean of (x[i] - mean of x) (y[i] - mean of y)"},
     {"sample_covariance", "the covariance with the divisor n - 1 in place of n"},
+    {"correlation", "Pearson's correlation: the covariance divided by both deviations"},
 };
 
 inline constexpr ListEntry methods[] = {

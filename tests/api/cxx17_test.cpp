@@ -188,6 +188,7 @@ void expect_calls_of_reals(sf_type type) {
       expect_same<T>(sf::weighted_mean, SF_WEIGHTED_MEAN, x, y, type, type, "weighted_mean");
       expect_same<T>(sf::covariance, SF_COVARIANCE, x, y, type, type, "covariance");
       expect_same<T>(sf::sample_covariance, SF_SAMPLE_COVARIANCE, x, y, type, type, "sample_covariance");
+      expect_same<T>(sf::correlation, SF_CORRELATION, x, y, type, type, "correlation");
       expect_same<sf::Statistics>(sf::statistics, SF_STATISTICS, x, type, SF_F64, "statistics");
       expect_same<sf::Statistics>(sf::to<float>(sf::statistics), SF_STATISTICS, x, type, SF_F32, "narrow statistics");
       expect_same<double>(sf::to<double>(sf::plus), SF_SUM, x, type, SF_F64, "wide sum");

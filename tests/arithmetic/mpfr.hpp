@@ -73,20 +73,41 @@ class ExactSum {
   /// to the middle between two numbers, and not in it.
   template <class Result>
   Result root_divided_by(unsigned long count) const {
-    return round<Result>([this, count](mpfr_t y) {
-      mpfr_t exact;
-      mpfr_init2(exact, 4400);
+    return rounded_through<Result>([this, count](mpfr_t exact) {
       mpfr_div_ui(exact, sum_, count, MPFR_RNDN);
       mpfr_sqrt(exact, exact, MPFR_RNDN);
-      const int ternary = mpfr_set(y, exact, MPFR_RNDN);
-      mpfr_clear(exact);
-      return ternary;
+    });
+  }
+  /// This sum divided by the root of the product of two others, of which 4400 bits are taken likewise. Of the product
+  /// of the others all bits are taken.
+  template <class Result>
+  Result divided_by_root(const ExactSum& a, const ExactSum& b) const {
+    return rounded_through<Result>([&](mpfr_t exact) {
+      mpfr_t product;
+      mpfr_init2(product, 8800);
+      expect_exact(mpfr_mul(product, a.sum_, b.sum_, MPFR_RNDN));
+      mpfr_sqrt(exact, product, MPFR_RNDN);
+      mpfr_div(exact, sum_, exact, MPFR_RNDN);
+      mpfr_clear(product);
     });
   }
 
  private:
   static void expect_exact(int ternary) {
     if (ternary != 0) throw std::logic_error("the reference rounded");
+  }
+
+  /// `evaluate` sets a number of 4400 bits, which is then rounded.
+  template <class Result, class Evaluate>
+  Result rounded_through(const Evaluate& evaluate) const {
+    return round<Result>([&](mpfr_t y) {
+      mpfr_t exact;
+      mpfr_init2(exact, 4400);
+      evaluate(exact);
+      const int ternary = mpfr_set(y, exact, MPFR_RNDN);
+      mpfr_clear(exact);
+      return ternary;
+    });
   }
 
   /// `evaluate` rounds to the format's precision; then the format's range is imposed, without rounding twice.

@@ -1,5 +1,5 @@
-// Weighted means and covariances against MPFR, which divides and rounds once, on hostile data, however rows are split
-// and merged; and what is no number. Seeds are printed.
+// Weighted means, covariances and correlations against MPFR, which divides and rounds once, on hostile data, however
+// rows are split and merged; and what is no number. Seeds are printed.
 #include "arithmetic/exact/sums_of_pairs.hpp"
 
 #include <gtest/gtest.h>
@@ -129,25 +129,39 @@ TEST(WeightedMeans, OfWhatIsNoNumberAreDividedAsNumbersAre) {
   EXPECT_TRUE(std::isnan(mean_of<double, double>({infinity, -infinity}, {1, 2}, random)));
 }
 
-/// The reference: n P - X Y without rounding, divided and rounded once.
+/// n P - X Y without rounding: the sums of products, of first and of second numbers.
+class Comoment : public reference::ExactSum {
+ public:
+  template <class T>
+  Comoment(const std::vector<T>& x, const std::vector<T>& y) {
+    reference::ExactSum first;
+    reference::ExactSum second;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      add_product(x[i], y[i]);
+      first.add(x[i]);
+      second.add(y[i]);
+    }
+    multiply(x.size());
+    first.multiply(second);
+    merge(first, -1);
+  }
+};
+
 template <class T, class Result>
 Result reference_covariance(const std::vector<T>& x, const std::vector<T>& y, Count ddof) {
-  reference::ExactSum products;
-  reference::ExactSum first;
-  reference::ExactSum second;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    products.add_product(x[i], y[i]);
-    first.add(x[i]);
-    second.add(y[i]);
-  }
-  products.multiply(x.size());
-  first.multiply(second);
-  products.merge(first, -1);
-  return products.sign() == 0 ? Result{0} : products.template divided_by<Result>(x.size() * (x.size() - ddof));
+  const Comoment both(x, y);
+  return both.sign() == 0 ? Result{0} : both.template divided_by<Result>(x.size() * (x.size() - ddof));
 }
 
 template <class T, class Result>
-void expect_covariance(std::uint64_t first_seed) {
+Result reference_correlation(const std::vector<T>& x, const std::vector<T>& y) {
+  const Comoment both(x, y), of_first(x, x), of_second(y, y);
+  if (of_first.sign() == 0 || of_second.sign() == 0) return std::numeric_limits<Result>::quiet_NaN();
+  return both.sign() == 0 ? Result{0} : both.template divided_by_root<Result>(of_first, of_second);
+}
+
+template <class T, class Result>
+void expect_comoments(std::uint64_t first_seed) {
   for (std::uint64_t seed = first_seed; seed < first_seed + 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
@@ -169,23 +183,41 @@ void expect_covariance(std::uint64_t first_seed) {
       const auto found = result_of<T, Result>(operation, x, y, random);
       EXPECT_EQ(std::bit_cast<BitsOf<Result>>(found), std::bit_cast<BitsOf<Result>>(wanted)) << found << " " << wanted;
     }
+    const auto wanted = reference_correlation<T, Result>(x, y);
+    const auto found = result_of<T, Result>(Operation::correlation, x, y, random);
+    EXPECT_EQ(std::bit_cast<BitsOf<Result>>(found), std::bit_cast<BitsOf<Result>>(wanted)) << found << " " << wanted;
     if (testing::Test::HasFailure()) return;
   }
 }
 
-TEST(Covariances, AreQuotientsRoundedOnce) {
-  expect_covariance<double, double>(1);
-  expect_covariance<float, float>(1001);
-  expect_covariance<float, double>(2001);
-  expect_covariance<double, float>(3001);
+TEST(Comoments, AreDividedAndRoundedOnce) {
+  expect_comoments<double, double>(1);
+  expect_comoments<float, float>(1001);
+  expect_comoments<float, double>(2001);
+  expect_comoments<double, float>(3001);
 }
 
-TEST(Covariances, OfWhatIsNoNumberAreNaN) {
+TEST(Correlations, OfAlikeNumbersAreOne) {
+  std::mt19937_64 random(6);
+  const double largest = std::numeric_limits<double>::max(), least = std::numeric_limits<double>::denorm_min();
+  for (const std::vector<double>& x :
+       {std::vector{1e9, 1e9 + 1, 1e9 + 3}, {largest, -largest, 1.0}, {least, -least, 0.0}}) {
+    std::vector<double> opposite = x;
+    for (double& value : opposite) value = -value;
+    EXPECT_EQ((result_of<double, double>(Operation::correlation, x, x, random)), 1.0);
+    EXPECT_EQ((result_of<double, double>(Operation::correlation, x, opposite, random)), -1.0);
+  }
+  const double none = result_of<double, double>(Operation::correlation, {1, -1, 1, -1}, {-1, -1, 1, 1}, random);
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(none), 0u);
+  EXPECT_TRUE(std::isnan(result_of<double, double>(Operation::correlation, {1}, {2}, random)));
+}
+
+TEST(Comoments, OfWhatIsNoNumberAreNaN) {
   std::mt19937_64 random(5);
   const double infinity = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double hostile : {infinity, -infinity, nan})
-    for (const Operation operation : {Operation::covariance, Operation::sample_covariance}) {
+    for (const Operation operation : {Operation::covariance, Operation::sample_covariance, Operation::correlation}) {
       const auto first = result_of<double, double>(operation, {1, hostile, 2}, {0, 0, 3}, random);
       const auto second = result_of<double, double>(operation, {1, 5, 2}, {0, 7, hostile}, random);
       EXPECT_EQ(std::bit_cast<std::uint64_t>(first), canonical_nan_of<double>);

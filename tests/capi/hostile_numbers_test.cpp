@@ -45,7 +45,7 @@ struct Enumeration {
   unsigned last;
   void (*set)(sf_call& call, unsigned value);
 };
-constexpr Enumeration enumerations[] = {{"operation", SF_SAMPLE_COVARIANCE, set<&sf_call::operation>},
+constexpr Enumeration enumerations[] = {{"operation", SF_CORRELATION, set<&sf_call::operation>},
                                         {"method", SF_BINNED, set<&sf_call::method>},
                                         {"type", SF_FLOAT128, set<&sf_call::type>},
                                         {"result type", SF_FLOAT128, set<&sf_call::result_type>},
@@ -505,7 +505,7 @@ constexpr void (*changes[])(Draw&, Drawn&) = {
     draw_grid,
     draw_blocks,
     draw_arrays,
-    [](Draw& draw, Drawn& to) { draw.enumerator(to.call.operation, SF_SAMPLE_COVARIANCE); },
+    [](Draw& draw, Drawn& to) { draw.enumerator(to.call.operation, SF_CORRELATION); },
     [](Draw& draw, Drawn& to) { draw.enumerator(to.call.method, SF_BINNED); },
     [](Draw& draw, Drawn& to) { draw.enumerator(to.call.type, SF_FLOAT128); },
     [](Draw& draw, Drawn& to) { draw.enumerator(to.call.result_type, SF_FLOAT128); },

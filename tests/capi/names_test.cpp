@@ -89,7 +89,7 @@ TEST(Names, EntriesAreEnumerators) {
   EXPECT_EQ(1u << entry(SF_LIST_GUARANTEES, "release"), SF_RELEASE);
   EXPECT_EQ(entry(SF_LIST_LAYOUTS, "row_per_rank"), SF_ROW_PER_RANK);
   // whoever appends an enumerator appends its name
-  EXPECT_EQ(sf_list_size(SF_LIST_OPERATIONS), SF_SAMPLE_COVARIANCE + 1u);
+  EXPECT_EQ(sf_list_size(SF_LIST_OPERATIONS), SF_CORRELATION + 1u);
   EXPECT_EQ(sf_list_size(SF_LIST_TYPES), SF_FLOAT128 + 1u);
   EXPECT_EQ(sf_list_size(SF_LIST_METHODS), SF_BINNED + 1u);
   EXPECT_EQ(sf_list_size(SF_LIST_STATUSES), SF_INTERNAL + 1u);

@@ -84,7 +84,8 @@ static void reduce_all(const setting* s) {
              {"dotc", SF_DOTC},
              {"weighted_mean", SF_WEIGHTED_MEAN},
              {"covariance", SF_COVARIANCE},
-             {"sample_covariance", SF_SAMPLE_COVARIANCE}};
+             {"sample_covariance", SF_SAMPLE_COVARIANCE},
+             {"correlation", SF_CORRELATION}};
   sf_call call;
   size_t i;
   for (i = 0; i < sizeof one / sizeof *one; ++i) {

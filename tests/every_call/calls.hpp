@@ -105,6 +105,7 @@ void note_reals(Transcript& out, const std::vector<T>& x, const std::vector<T>& 
   out.note_of_job("weighted_mean", [&] { return sf::weighted_mean(x, y, where...); });
   out.note_of_job("covariance", [&] { return sf::covariance(x, y, where...); });
   out.note_of_job("sample_covariance", [&] { return sf::sample_covariance(x, y, where...); });
+  out.note_of_job("correlation", [&] { return sf::correlation(x, y, where...); });
   const sf::Vectors<T> both = {y, x};
   out.note_of_job("dots", [&] { return sf::dots(x, both, where...); });
   out.note_of_job("dotcs", [&] { return sf::dotcs(x, std::vector<std::vector<T>>{y, x, y}, where...); });
@@ -438,6 +439,7 @@ inline void note_bundle(Transcript& out, const Field& field, const std::vector<d
   const auto dot = bundle.dot(x, y), dotc = bundle.dotc(x, y), weighted = bundle.weighted_sum(x, y);
   const auto weighted_mean = bundle.weighted_mean(x, y), masked = bundle.masked_sum(x, mask);
   const auto covariance = bundle.covariance(x, y), sample = bundle.sample_covariance(x, y);
+  const auto correlation = bundle.correlation(x, y);
   const auto dots = bundle.dots(x, {y, x});
   const auto dotcs = bundle.dotcs(z, {z, z});
   const auto own = bundle.reduce(x, sf::named("less a third", less_a_third<double>));
@@ -450,8 +452,8 @@ inline void note_bundle(Transcript& out, const Field& field, const std::vector<d
   note_values(out, "no value yet", sum);
   const auto note_all = [&](const char* name) {
     note_values(out, name, sum, tree, abs_sum, norm1, squares, norm2, norminf, mean, min, max, least, greatest,
-                statistics, dot, dotc, weighted, weighted_mean, covariance, sample, masked, dots, dotcs, own, columns,
-                groups, products, reduced, reduced_dot);
+                statistics, dot, dotc, weighted, weighted_mean, covariance, sample, correlation, masked, dots, dotcs,
+                own, columns, groups, products, reduced, reduced_dot);
     out.note(name, [&] { return buffer; });
   };
   out.note("bundle runs", [&] { plan.run(); });

@@ -81,6 +81,12 @@ module checks
       integer(c_int), value :: ddof
       real(c_double) :: value
     end function
+    function reference_correlation(x, y, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*), y(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
     subroutine reference_statistics(x, n, found) bind(c)
       import :: c_double, c_int64_t, sf_statistics
       real(c_double), intent(in) :: x(*)

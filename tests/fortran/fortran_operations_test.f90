@@ -51,6 +51,8 @@ contains
     call check(same(result, reference_covariance(x, y, wide(n), 0)), "a covariance")
     call check(same(sf_sample_covariance(mine, other, MPI_COMM_WORLD), reference_covariance(x, y, wide(n), 1)), "of samples")
     call check(sf_covariance([1.0, 2.0], [4.0, 2.0]) == -0.5, "a covariance of floats")
+    call check(same(sf_correlation(mine, other, MPI_COMM_WORLD), reference_correlation(x, y, wide(n))), "a correlation")
+    call check(sf_correlation([1.0, 2.0], [4.0, 2.0]) == -1.0, "a correlation of floats")
     call sf_combine(mine, 'norm2', result, MPI_COMM_WORLD, options='method=exact')
     call check(same(result, reference_norm2(x, wide(n))), "norm2 by name")
     near = 1 + x/(1 + maxval(abs(x)))*1e-3_c_double
@@ -443,6 +445,8 @@ contains
     total = sf_covariance(x, x(1:1), ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "a second vector of shape (1)")
     total = sf_sample_covariance(x, x(1:1), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a second vector of shape (1)")
+    total = sf_correlation(x, x(1:1), ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "a second vector of shape (1)")
     of_complex = sf_dot(z, z(1:1), ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "a second vector of shape (1)")

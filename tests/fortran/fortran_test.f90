@@ -693,7 +693,8 @@ contains
 
   subroutine reduce_to_values
     call note(transfer([sf_min(x), sf_max(x), sf_norm1(x), sf_norm2(x), sf_norminf(x), sf_sum_squares(x), sf_mean(x), &
-                        sf_dot(x, y), sf_covariance(x, y), sf_sample_covariance(x, y), sf_var(x), sf_var(short, ddof=1)], [0]))
+                        sf_dot(x, y), sf_covariance(x, y), sf_sample_covariance(x, y), &
+                        sf_correlation(x, y), sf_var(x), sf_var(short, ddof=1)], [0]))
     call note(transfer([sf_min(short), sf_max(short), sf_norm1(short), sf_norm2(short), sf_norminf(short), &
                         sf_sum_squares(short), sf_mean(short), sf_dot(short, weights), sf_covariance(short, weights), &
                         sf_sample_covariance(short, weights), sf_mean(short, weight=weights), sf_norm2(narrow)], [0]))

@@ -54,6 +54,9 @@ double reference_weighted_mean(const double* x, const double* weights, std::int6
 double reference_covariance(const double* x, const double* y, std::int64_t n, int ddof) {
   return ddof == 0 ? sf::covariance(numbers(x, n), numbers(y, n)) : sf::sample_covariance(numbers(x, n), numbers(y, n));
 }
+double reference_correlation(const double* x, const double* y, std::int64_t n) {
+  return sf::correlation(numbers(x, n), numbers(y, n));
+}
 void reference_statistics(const double* x, std::int64_t n, sf_statistics* result) {
   const sf::Statistics found = sf::statistics(numbers(x, n));
   static_assert(sizeof found == sizeof *result);

@@ -408,6 +408,27 @@ def sample_covariance(f, x, y):
     return covariance(f, x, y, 1)
 
 
+def correlation(f, x, y):
+    """The root of (n P - X Y)^2 / ((n A - X^2) (n B - Y^2)) without rounding, A and B the sums of squares, rounded once."""
+    n = len(x)
+
+    def comoment(a, b):
+        products = exact_sum([product(u, v) for u, v in zip(a, b)])
+        return exact_sum([product((False, n, 0), products), minus(product(exact_sum(a), exact_sum(b)))])
+
+    if any(v[1] < 0 for v in [*x, *y]):
+        return CANONICAL_NAN
+    negative, m, e = comoment(x, y)
+    _, count, down = product(comoment(x, x), comoment(y, y))
+    if count == 0:
+        return CANONICAL_NAN
+    if m == 0:
+        return (False, 0, 0)
+    up = count.bit_length()
+    _, m, e = root_of_quotient(f, (False, m * m << up, 2 * e - down - up), count)
+    return (negative, m, e)
+
+
 def records_of_pairs(name, value):
     for type in ["f64", "f32", "bf16", "f16"]:
         for result in ["f64", "f32"]:
@@ -482,7 +503,8 @@ FILES = {
     "locations.txt": location_records,
     "statistics.txt": lambda: [*statistics_records(), *records_of_pairs("weighted_mean", weighted_mean)],
     "covariances.txt": lambda: [*records_of_pairs("covariance", covariance),
-                                *records_of_pairs("sample_covariance", sample_covariance)],
+                                *records_of_pairs("sample_covariance", sample_covariance),
+                                *records_of_pairs("correlation", correlation)],
     "users.txt": user_records,
     "large.txt": large_records,
 }

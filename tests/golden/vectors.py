@@ -28,7 +28,7 @@ SIZES = {
     "any": [0, 1, 2, 3, 8, 65, 300],
 }
 LANES = [2, 3, 16, 128]
-OF_PAIRS = {"dot", "dotc", "weighted_mean", "covariance", "sample_covariance"}
+OF_PAIRS = {"dot", "dotc", "weighted_mean", "covariance", "sample_covariance", "correlation"}
 WITH_INITIAL = {"near": [0, 8], "huge": [3], "minus": [9], "nan": [5], "any": [0, 8]}
 INITIAL_ROW = 1000  # initial values of integers and of the caller's operators are elements of this row
 

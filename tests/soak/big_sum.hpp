@@ -48,11 +48,22 @@ inline Dyadic to_multiple(const Dyadic& x, int unit) {
 }
 
 /// An unsigned number of fixed width, in units of 2^lowest.
-class Magnitude {
+template <int lowest_exponent, std::size_t limb_count>
+class FixedPoint {
  public:
-  static constexpr int lowest = -2368;  // far below the square of the least double, for quotients and roots
-  static constexpr std::size_t limbs = 72;
+  static constexpr int lowest = lowest_exponent;
+  static constexpr std::size_t limbs = limb_count;
 
+  FixedPoint() = default;
+  /// The number in a type with more limbs on both sides.
+  template <int narrow_lowest, std::size_t narrow_limbs>
+  explicit FixedPoint(const FixedPoint<narrow_lowest, narrow_limbs>& narrow) {
+    static_assert((narrow_lowest - lowest) % 64 == 0);
+    for (std::size_t i = 0; i < narrow_limbs; ++i)
+      limb_[i + static_cast<std::size_t>((narrow_lowest - lowest) / 64)] = narrow.limb(i);
+  }
+
+  std::uint64_t limb(std::size_t i) const { return limb_[i]; }
   void add(const Dyadic& term) {
     if (term.size == 0) return;
     const auto place = static_cast<std::size_t>(term.exponent - lowest);
@@ -64,7 +75,7 @@ class Magnitude {
     add_at(place / 64 + 1, static_cast<std::uint64_t>(high));
     add_at(place / 64 + 2, static_cast<std::uint64_t>(high >> 64));
   }
-  void subtract(const Magnitude& less) {
+  void subtract(const FixedPoint& less) {
     std::uint64_t borrow = 0;
     for (std::size_t i = 0; i < limbs; ++i) {
       const Wide taken = Wide{less.limb_[i]} + borrow;
@@ -81,14 +92,14 @@ class Magnitude {
     }
   }
   /// 0 minus this number, modulo 2^(64 limbs). `is_below_zero` tells whether a sum of such numbers is negative.
-  Magnitude negated() const {
-    Magnitude less;
+  FixedPoint negated() const {
+    FixedPoint less;
     less.subtract(*this);
     return less;
   }
   bool is_below_zero() const { return limb_.back() >> 63 != 0; }
   /// The product. Neither factor may have bits below the square root of the lowest unit.
-  Magnitude times(const Magnitude& factor) const {
+  FixedPoint times(const FixedPoint& factor) const {
     std::array<std::uint64_t, 2 * limbs> product{};  // in units of 2^(2 lowest)
     for (std::size_t i = 0; i < limbs; ++i) {
       Wide carry = 0;
@@ -100,7 +111,7 @@ class Magnitude {
       if (limb_[i] != 0) product[i + limbs] = static_cast<std::uint64_t>(carry);
     }
     static_assert(lowest % 64 == 0);
-    Magnitude found;
+    FixedPoint found;
     for (std::size_t i = 0; i < limbs; ++i) found.limb_[i] = product[i + static_cast<std::size_t>(-lowest / 64)];
     return found;
   }
@@ -116,10 +127,10 @@ class Magnitude {
   }
 
   /// The number times 2^by; no bits may be lost.
-  Magnitude shifted(int by) const {
+  FixedPoint shifted(int by) const {
     const int whole = by >= 0 ? by / 64 : -((63 - by) / 64);
     const int bits = by - 64 * whole;
-    Magnitude made;
+    FixedPoint made;
     for (std::size_t i = 0; i < limbs; ++i) {
       const Wide digits = Wide{limb_[i]} << bits;
       for (const auto& [place, part] : {std::pair(0, digits), std::pair(1, digits >> 64)}) {
@@ -131,7 +142,7 @@ class Magnitude {
     return made;
   }
 
-  int compare(const Magnitude& other) const {
+  int compare(const FixedPoint& other) const {
     for (std::size_t i = limbs; i-- > 0;)
       if (limb_[i] != other.limb_[i]) return limb_[i] < other.limb_[i] ? -1 : 1;
     return 0;
@@ -141,6 +152,12 @@ class Magnitude {
     for (std::size_t i = limbs; i-- > 0;)
       if (limb_[i] != 0) return lowest + static_cast<int>(64 * i) + width_of(limb_[i]) - 1;
     return lowest - 1;
+  }
+  /// The first bits, as a number from 1 to 2.
+  long double leading() const {
+    const int first = top() - 62;
+    return std::ldexp(static_cast<long double>(first < lowest ? from(lowest) : from(first)),
+                      first < lowest ? lowest - top() : -62);
   }
   /// The bits from 2^exponent on; there must be fewer than 64.
   std::uint64_t from(int exponent) const {
@@ -167,6 +184,12 @@ class Magnitude {
 
   std::array<std::uint64_t, limbs> limb_{};
 };
+
+/// Any sum of products of doubles; the lowest unit is far below the square of the least double, for quotients and
+/// roots.
+using Magnitude = FixedPoint<-2368, 72>;
+/// Any product of two of these, times 2^2200.
+using ProductOfMagnitudes = FixedPoint<-4736, 200>;
 
 /// Rounds digits * 2^last plus a remainder to the nearest T. `half`: the remainder is at least half of 2^last. `rest`:
 /// the remainder is not 0 and not exactly half.
@@ -235,6 +258,30 @@ T rounded_quotient(const Magnitude& x, const Magnitude& divisor) {
     product = tried;
   }
   return nearest<T>(quotient >> 1, (quotient & 1) != 0, product.compare(x) != 0, last);
+}
+
+/// The nearest T to x / sqrt(a b), which is not above 1. No number is 0.
+template <class T>
+T rounded_quotient_by_root(const Magnitude& x, const Magnitude& a, const Magnitude& b) {
+  const ProductOfMagnitudes square = ProductOfMagnitudes(x).times(ProductOfMagnitudes(x));
+  const ProductOfMagnitudes divisor = ProductOfMagnitudes(a).times(ProductOfMagnitudes(b));
+  int first = (square.top() - divisor.top() - 1) / 2;  // 2^first <= quotient < 2^(first + 1), or this is one too high
+  if (divisor.compare(square.shifted(-2 * first)) > 0) first -= 1;
+  const int last = last_place<T>(first);
+  if (first < last - 1) return T{0};
+  const ProductOfMagnitudes scaled = square.shifted(-2 * (last - 1));
+  const auto compare = [&](std::uint64_t quotient) {
+    ProductOfMagnitudes tried = divisor;
+    tried.multiply(quotient);
+    tried.multiply(quotient);
+    return tried.compare(scaled);
+  };
+  // From an estimate with an error of a few digits, to the largest integer that is not above the exact quotient.
+  auto quotient = static_cast<std::uint64_t>(
+      std::sqrt(std::ldexp(scaled.leading() / divisor.leading(), scaled.top() - divisor.top())));
+  while (compare(quotient) > 0) --quotient;
+  while (compare(quotient + 1) <= 0) ++quotient;
+  return nearest<T>(quotient >> 1, (quotient & 1) != 0, compare(quotient) != 0, last);
 }
 
 }  // namespace steadfold::soak

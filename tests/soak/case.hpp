@@ -81,7 +81,8 @@ inline bool is_location(sf_operation operation) { return operation == SF_MIN_LOC
 
 /// Operations on pairs whose results depend on several exact sums.
 inline bool is_quotient_of_pairs(sf_operation operation) {
-  return operation == SF_WEIGHTED_MEAN || operation == SF_COVARIANCE || operation == SF_SAMPLE_COVARIANCE;
+  return operation == SF_WEIGHTED_MEAN || operation == SF_COVARIANCE || operation == SF_SAMPLE_COVARIANCE ||
+         operation == SF_CORRELATION;
 }
 
 /// Operations whose results exact and binned round once. Those that method tree serves round their terms.

@@ -176,37 +176,77 @@ class Terms {
   std::uint64_t rows_;
 };
 
-/// Writes (n P - X Y) / (n (n - ddof)), from the sums of products and of both numbers.
+/// n P - X Y of n pairs, from the sums of products and of both numbers.
+struct Comoment {
+  Comoment(const Total& products, const Total& x, const Total& y, std::uint64_t n) : size(products.size) {
+    for (const Total* each : {&products, &x, &y}) is_finite = is_finite && !each->is_nan && !each->is_infinite;
+    if (!is_finite) return;
+    size.multiply(n);
+    if (products.negative) size = size.negated();
+    const Magnitude of_sums = x.size.times(y.size);
+    size.subtract(x.negative != y.negative ? of_sums.negated() : of_sums);
+    is_below_zero = size.is_below_zero();
+    if (is_below_zero) size = size.negated();
+  }
+  bool is_zero() const { return size.top() < Magnitude::lowest; }
+
+  Magnitude size;
+  bool is_finite = true;
+  bool is_below_zero = false;
+};
+
+/// The comoments of a column: of both numbers, of first numbers, of second numbers.
+struct Comoments {
+  Comoments(const Member& m, const Elements& all, std::uint64_t rows, std::uint64_t column) {
+    Member alone = m, squares = m;
+    alone.operation = SF_SUM;
+    squares.operation = SF_SUM_SQUARES;
+    Elements second = all;
+    second.first = all.second;
+    const auto total = [&](const Member& by, const Elements& of) {
+      return total_of(Terms(by, of, rows).of(column, 0), by);
+    };
+    const Total x = total(alone, all), y = total(alone, second);
+    both = Comoment(total(m, all), x, y, rows);
+    if (m.operation != SF_CORRELATION) return;
+    of_first = Comoment(total(squares, all), x, x, rows);
+    of_second = Comoment(total(squares, second), y, y, rows);
+  }
+  bool are_finite() const { return both.is_finite && of_first.is_finite && of_second.is_finite; }
+
+  Comoment both{{}, {}, {}, 0}, of_first = both, of_second = both;
+};
+
 template <class T>
-void write_covariance(const std::array<Total, 3>& sums, std::uint64_t n, std::uint64_t ddof, std::byte* out) {
-  const bool are_finite = std::ranges::none_of(sums, [](const Total& each) { return each.is_nan || each.is_infinite; });
-  if (!are_finite || n <= ddof) return write_result(out, std::numeric_limits<T>::quiet_NaN());
-  const auto& [products, x, y] = sums;
-  Magnitude scaled = products.size;
-  scaled.multiply(n);
-  if (products.negative) scaled = scaled.negated();
-  const Magnitude of_sums = x.size.times(y.size);
-  scaled.subtract(x.negative != y.negative ? of_sums.negated() : of_sums);
-  const bool is_below_zero = scaled.is_below_zero();
-  if (is_below_zero) scaled = scaled.negated();
-  if (scaled.top() < Magnitude::lowest) return write_result(out, T{0});
-  bool rest = scaled.divide(n);
-  rest |= scaled.divide(n - ddof);
-  const T value = rounded<T>(scaled, rest);
-  write_result(out, is_below_zero ? -value : value);
+void write_covariance(const Comoments& found, std::uint64_t n, std::uint64_t ddof, std::byte* out) {
+  if (!found.are_finite() || n <= ddof) return write_result(out, std::numeric_limits<T>::quiet_NaN());
+  if (found.both.is_zero()) return write_result(out, T{0});
+  Magnitude size = found.both.size;
+  bool rest = size.divide(n);
+  rest |= size.divide(n - ddof);
+  const T value = rounded<T>(size, rest);
+  write_result(out, found.both.is_below_zero ? -value : value);
 }
 
-void spread_pairs(const Member& m, const Elements& all, std::uint64_t rows, std::uint64_t ddof, std::byte* out) {
-  Member alone = m;
-  alone.operation = SF_SUM;
-  Elements second = all;
-  second.first = all.second;
+template <class T>
+void write_correlation(const Comoments& found, std::byte* out) {
+  if (!found.are_finite() || found.of_first.is_zero() || found.of_second.is_zero())
+    return write_result(out, std::numeric_limits<T>::quiet_NaN());
+  if (found.both.is_zero()) return write_result(out, T{0});
+  const T value = rounded_quotient_by_root<T>(found.both.size, found.of_first.size, found.of_second.size);
+  write_result(out, found.both.is_below_zero && value != 0 ? -value : value);
+}
+
+template <class T>
+void write_of_pairs(const Member& m, const Comoments& found, std::uint64_t rows, std::byte* out) {
+  if (m.operation == SF_CORRELATION) return write_correlation<T>(found, out);
+  write_covariance<T>(found, rows, m.operation == SF_SAMPLE_COVARIANCE ? 1 : 0, out);
+}
+
+void compare_pairs(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
   for (std::uint64_t column = 0; column < m.columns; ++column, out += size_of(m.result_type)) {
-    const std::array sums = {total_of(Terms(m, all, rows).of(column, 0), m),
-                             total_of(Terms(alone, all, rows).of(column, 0), alone),
-                             total_of(Terms(alone, second, rows).of(column, 0), alone)};
-    m.result_type == SF_F32 ? write_covariance<float>(sums, rows, ddof, out)
-                            : write_covariance<double>(sums, rows, ddof, out);
+    const Comoments found(m, all, rows, column);
+    m.result_type == SF_F32 ? write_of_pairs<float>(m, found, rows, out) : write_of_pairs<double>(m, found, rows, out);
   }
 }
 
@@ -226,8 +266,7 @@ void divide_sums(const Member& m, const Elements& all, std::uint64_t rows, std::
 
 void reduce_once_rounded(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
   if (m.operation == SF_WEIGHTED_MEAN) return divide_sums(m, all, rows, out);
-  if (m.operation == SF_COVARIANCE) return spread_pairs(m, all, rows, 0, out);
-  if (m.operation == SF_SAMPLE_COVARIANCE) return spread_pairs(m, all, rows, 1, out);
+  if (is_quotient_of_pairs(m.operation)) return compare_pairs(m, all, rows, out);
   const Terms terms(m, all, rows);
   const int parts = is_complex(m.result_type) ? 2 : 1;
   for (std::uint64_t column = 0; column < m.columns; ++column) {

@@ -101,7 +101,8 @@ void choose_rounded_once(Random& random, Member& m) {
                                      SF_STATISTICS,
                                      SF_WEIGHTED_MEAN,
                                      SF_COVARIANCE,
-                                     SF_SAMPLE_COVARIANCE};
+                                     SF_SAMPLE_COVARIANCE,
+                                     SF_CORRELATION};
   m.type = random.one_in(5) ? random.one_of(complexes) : random.one_of(reals);
   m.operation = operations[random.below(is_complex(m.type) ? 8 : std::size(operations))];
   if (m.operation == SF_STATISTICS) {

@@ -23,7 +23,9 @@ struct PairSumsPrefix {
 };
 
 /// The term that a row adds to one of the sums.
-enum class Term : std::uint8_t { product, first, second };
+enum class Term : std::uint8_t { product, first, second, square_of_first, square_of_second };
+
+constexpr bool has_factors(Term term) noexcept { return term != Term::first && term != Term::second; }
 
 /// The value of a recorded sum: a finite number, an infinity or NaN.
 struct SumValue {
@@ -67,6 +69,31 @@ Result WeightedMean::of(const std::array<RecordedSum, terms.size()>& sums) noexc
   return rounded<Result>(not_minus_zero, sums[0].rows, exact);
 }
 
+/// The integer n P - X Y of n pairs: their number times the sum of products, minus the product of the sums. With the
+/// squares of numbers as products, and Y = X, it is n^2 times the variance.
+struct Comoment {
+  Comoment(const RecordedSum& products, const RecordedSum& first, const RecordedSum& second) noexcept {
+    const Natural of_products = Natural(products.range).times(products.rows);
+    const Natural of_means = Natural(first.range).times(Natural(second.range));
+    const bool is_below_zero = products.range.negative;
+    const bool have_one_sign = is_below_zero == (first.range.negative != second.range.negative);
+    const bool is_turned = have_one_sign && of_products < of_means;
+    size = !have_one_sign ? of_products.plus(of_means)
+           : is_turned    ? of_means.minus(of_products)
+                          : of_products.minus(of_means);
+    is_negative = is_below_zero != is_turned;
+  }
+
+  Natural size;
+  bool is_negative;
+};
+
+template <std::size_t count>
+bool are_finite(const std::array<RecordedSum, count>& sums) noexcept {
+  return std::all_of(sums.begin(), sums.end(),
+                     [](const RecordedSum& sum) { return (sum.flags & ~not_minus_zero) == 0; });
+}
+
 /// Computes a covariance: the mean of (x - mean of x) (y - mean of y) over n pairs, where the sum is divided by n -
 /// ddof instead of n.
 template <Count ddof>
@@ -77,19 +104,31 @@ struct Covariance {
   static Result of(const std::array<RecordedSum, terms.size()>& sums) noexcept {
     const auto& [products, first, second] = sums;
     const Count n = products.rows;
-    const bool are_finite = ((products.flags | first.flags | second.flags) & ~not_minus_zero) == 0;
-    if (!are_finite || n <= ddof) return std::numeric_limits<Result>::quiet_NaN();
-    const Natural of_products = Natural(products.range).times(n);
-    const Natural of_means = Natural(first.range).times(Natural(second.range));
-    const bool is_below_zero = products.range.negative;
-    const bool have_one_sign = is_below_zero == (first.range.negative != second.range.negative);
-    const bool is_turned = have_one_sign && of_products < of_means;
-    const Natural dividend = !have_one_sign ? of_products.plus(of_means)
-                             : is_turned    ? of_means.minus(of_products)
-                                            : of_products.minus(of_means);
-    Leading exact = dividend.divided_by(Natural(n).times(n - ddof), Accumulator<T, 2>::lowest_exponent);
-    exact.negative = is_below_zero != is_turned;
+    if (!are_finite(sums) || n <= ddof) return std::numeric_limits<Result>::quiet_NaN();
+    const Comoment dividend(products, first, second);
+    Leading exact = dividend.size.divided_by(Natural(n).times(n - ddof), Accumulator<T, 2>::lowest_exponent);
+    exact.negative = dividend.is_negative;
     return rounded<Result>(not_minus_zero, n, exact);
+  }
+};
+
+/// Computes Pearson's correlation as the root of the squared covariance divided by both variances.
+struct Correlation {
+  static constexpr std::array terms = {Term::product, Term::first, Term::second, Term::square_of_first,
+                                       Term::square_of_second};
+
+  template <class T, class Result>
+  static Result of(const std::array<RecordedSum, terms.size()>& sums) noexcept {
+    const auto& [products, first, second, squares_of_first, squares_of_second] = sums;
+    constexpr Result nan = std::numeric_limits<Result>::quiet_NaN();
+    if (!are_finite(sums)) return nan;
+    const Comoment both(products, first, second);
+    const Comoment of_first(squares_of_first, first, first);
+    const Comoment of_second(squares_of_second, second, second);
+    if (of_first.size.zero() || of_second.size.zero()) return nan;
+    const Leading square = both.size.times(both.size).divided_by(of_first.size.times(of_second.size), 0);
+    const auto size = rounded_root<Result>(not_minus_zero, products.rows, square);
+    return both.is_negative && size != 0 ? -size : size;
   }
 };
 
@@ -106,9 +145,10 @@ class PairsBuilder final : public Builder {
   }
   void push(Index begin, const Block& block) override {
     for (std::size_t i = 0; i < count; ++i) {
+      const bool is_of_second = terms_[i] == Term::second || terms_[i] == Term::square_of_second;
       Block terms = block;
-      if (terms_[i] == Term::second) terms.first = block.second;
-      if (terms_[i] != Term::product) terms.second = nullptr;
+      if (is_of_second) terms.first = block.second;
+      if (terms_[i] != Term::product) terms.second = has_factors(terms_[i]) ? terms.first : nullptr;
       builders_[i]->push(begin, terms);
     }
   }
@@ -128,8 +168,8 @@ class PairsKind final : public PartialKind {
  public:
   PairsKind(Type input, Type result) : input_(input), result_(result) {
     for (std::size_t i = 0; i < count; ++i) {
-      const bool are_products = Form::terms[i] == Term::product;
-      sums_[i] = make_exact(are_products ? Operation::dot : Operation::sum, input, result, 1);
+      const Operation operation = has_factors(Form::terms[i]) ? Operation::dot : Operation::sum;
+      sums_[i] = make_exact(operation, input, result, 1);
     }
   }
 
@@ -173,7 +213,7 @@ class PairsKind final : public PartialKind {
     std::array<RecordedSum, count> sums;
     for (std::size_t i = 0; i < count; ++i) {
       constexpr int of_products = Accumulator<T, 2>::digit_count, of_numbers = Accumulator<T, 1>::digit_count;
-      const int digit_count = Form::terms[i] == Term::product ? of_products : of_numbers;
+      const int digit_count = has_factors(Form::terms[i]) ? of_products : of_numbers;
       if (!read(parts.sums[i], digit_count, sums[i]) || sums[i].rows != sums[0].rows) return Status::transport_failed;
     }
     if (const Status status = check_row_count(sums[0].rows, element_count); status != Status::ok) return status;
@@ -193,6 +233,7 @@ class PairsKind final : public PartialKind {
 std::unique_ptr<PartialKind> make_sums_of_pairs(Operation operation, Type input, Type result) {
   if (operation == Operation::covariance) return std::make_unique<PairsKind<Covariance<0>>>(input, result);
   if (operation == Operation::sample_covariance) return std::make_unique<PairsKind<Covariance<1>>>(input, result);
+  if (operation == Operation::correlation) return std::make_unique<PairsKind<Correlation>>(input, result);
   return std::make_unique<PairsKind<WeightedMean>>(input, result);
 }
 

@@ -1,7 +1,7 @@
-// Results of pairs of numbers that depend on several exact sums: the mean of elements with weights, covariances. The
-// results are rounded once.
-// Rank order: none. Cost: that of the exact sums of products, of first and of second numbers. Bytes: 16, 8 for every
-// sum except the first, and the bytes of the sums. Results are quotients of two integers.
+// Results of pairs of numbers that depend on several exact sums: the mean of elements with weights, covariances,
+// correlations. The results are rounded once.
+// Rank order: none. Cost: that of the exact sums: two for a mean, three for a covariance, five for a correlation.
+// Bytes: 16, 8 for every sum except the first, and the bytes of the sums. Results are quotients of two integers.
 #pragma once
 
 #include <memory>
@@ -21,6 +21,10 @@ namespace steadfold::arithmetic {
 /// A covariance of n pairs is (n P - X Y) / (n (n - ddof)) of the sums of products, of first and of second numbers, in
 /// integers, divided and rounded once. ddof is 0, or 1 for samples. The result is NaN if a number is NaN or infinite,
 /// or if n is not above ddof.
+///
+/// A correlation is (n P - X Y) / sqrt((n A - X^2) (n B - Y^2)), where A and B are the sums of the squares of first and
+/// of second numbers. It is the root of a quotient of integers, rounded once. The result is NaN if a number is NaN or
+/// infinite, or if the divisor is 0.
 std::unique_ptr<PartialKind> make_sums_of_pairs(Operation operation, Type input, Type result);
 
 }  // namespace steadfold::arithmetic
