@@ -73,6 +73,29 @@ class Accumulator {
     check(sf_accumulator_round(use(), static_cast<sf_operation>(operation), type, results.place()));
     return results.value();
   }
+  /// Adds the elements one after the other, and returns the sum after each.
+  nb::object cumulate(nb::handle x, nb::handle dtype) {
+    const sf_type type = dtype.is_none() ? shape().type : real_type(dtype);
+    const nb::object elements = operand(x);
+    PyArrayObject* const array = as_array(elements);
+    if (PyArray_NDIM(array) != 1 || shape().columns != 1 || !PyArray_ISCARRAY_RO(array))
+      refuse("sums after every element are of contiguous elements along one axis, give such an array");
+    const npy_intp count = PyArray_DIM(array, 0);
+    Results results;
+    results.make(&count, 1, numpy_type(type));
+    const auto* const first = static_cast<const char*>(PyArray_DATA(array));
+    auto* const sums = static_cast<char*>(results.place());
+    const npy_intp from = PyArray_ITEMSIZE(array), to = type == SF_F32 ? sizeof(float) : sizeof(double);
+    change([&](sf_accumulator* handle) {
+      sf_status status = SF_OK;
+      for (npy_intp i = 0; i < count && status == SF_OK; ++i) {
+        status = sf_accumulator_add(handle, first + i * from, 1, 1);
+        if (status == SF_OK) status = sf_accumulator_round(handle, SF_SUM, type, sums + i * to);
+      }
+      return status;
+    });
+    return results.value();
+  }
   nb::object compare(const Accumulator& other) const {
     static_assert(sizeof(sf_order) == sizeof(npy_int));
     if (shape_ != other.shape_)
@@ -200,6 +223,7 @@ void add_accumulators(nb::module_& module) {
       .def("negate", &Accumulator::negate)
       .def("clear", &Accumulator::clear)
       .def("round", &Accumulator::round, nb::arg("operation"), nb::arg("dtype").none())
+      .def("cumulate", &Accumulator::cumulate, nb::arg("x"), nb::arg("dtype").none())
       .def("compare", &Accumulator::compare)
       .def("to_bytes", &Accumulator::to_bytes)
       .def_static("from_bytes", &Accumulator::from_bytes, nb::arg("data"), nb::arg("shape").none())

@@ -28,6 +28,7 @@ from ._errors import (
     TransportError,
     UnsupportedError,
 )
+from ._group_by import GroupBy, group_by
 from ._method import Binned, Tree, binned, tree
 from ._operations import *  # noqa: F403
 from ._plans import Bundle, Member, Plan, plan, start
@@ -48,6 +49,7 @@ from ._reductions import (
     sum_by,
     var,
 )
+from ._series import autocorrelation, cumsum
 
 __version__ = _version()
 __doc__ += (_reductions.__doc__ or "").partition("\n")[2]
@@ -60,6 +62,7 @@ __all__ = [
     "Error",
     "GapError",
     "Group",
+    "GroupBy",
     "InternalError",
     "InvalidArgumentError",
     "Layout",
@@ -77,10 +80,13 @@ __all__ = [
     "allreduce",
     "argmax",
     "argmin",
+    "autocorrelation",
     "binned",
     "config",
+    "cumsum",
     "exscan",
     "fsum",
+    "group_by",
     "max",
     "mean",
     "min",

@@ -76,6 +76,16 @@ class Accumulator:
         """Returns the square roots of sums of products, rounded once."""
         return self._core.round(Operation.NORM2, dtype)
 
+    def cumulate(self, x: ArrayLike, dtype: DTypeLike | None = None) -> Any:
+        """Adds the elements of `x`, an array with one axis, one after the other. Returns the sum after each, rounded once
+        to float64 or float32. The accumulator must have one sum.
+
+        >>> import steadfold as sf
+        >>> sf.Accumulator().cumulate([1e16, 1.0, -1e16]).tolist()
+        [1e+16, 1e+16, 1.0]
+        """
+        return self._core.cumulate(x, dtype)
+
     def clear(self) -> None:
         """Resets the accumulator to no elements."""
         self._core.clear()

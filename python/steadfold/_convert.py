@@ -3,6 +3,7 @@ converted."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,20 @@ def _advice_on_masks(x: Any) -> str:
     if type(x).__module__.partition(".")[0] == "dask":
         return "give da.ma.getdata(x) and where=~da.ma.getmaskarray(x) to steadfold.dask"
     return f"convert the {type(x).__name__} with x = np.asanyarray(x), then give x.data and where=~np.ma.getmaskarray(x)"
+
+
+def axes_of(axis: Any, count: int) -> tuple[int, ...]:
+    """Returns the reduced axes of an array of `count` axes in ascending order; for None all axes."""
+    if axis is None:
+        return tuple(range(count))
+    given = axis if isinstance(axis, tuple) else (axis,)
+    for each in given:
+        if not -count <= operator.index(each) < count:
+            raise AxisError(each, count)
+    found = tuple(sorted({each % count for each in given}))
+    if len(found) != len(given):
+        raise ValueError(f"axis {axis} (an axis is given twice), leave one out")
+    return found
 
 
 def as_mask(where: Any) -> Array:

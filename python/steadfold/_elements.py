@@ -93,10 +93,115 @@ def products(x: Array, y: Array, dtype: Any) -> Array:
     return made
 
 
+def _scaled_products(x: Array, y: Array) -> Iterator[tuple[int, Array, Array]]:
+    (x, exponents), (y, exponents_of_y) = np.frexp(x), np.frexp(y)
+    exponents = exponents + exponents_of_y
+    places = (exponents - _SCALES.start) // _SCALES.step
+    for place in np.unique(places).tolist():
+        chosen = places == place  # elsewhere the product is -0.0, which changes no sum
+        scaled = np.ldexp(x, np.where(chosen, exponents - _SCALES[place], 0))
+        yield place + 1, np.where(chosen, scaled, -0.0), np.where(chosen, y, 0.0)
+
+
+@promised
+def expansion(rounded: Callable[[], Array], subtract: Callable[[Array], None]) -> list[Array]:
+    """Returns doubles whose sums are the exact sums of an accumulator, which becomes 0. A sum that is NaN or infinite has
+    this value first."""
+    found = [rounded()]
+    while np.any(np.isfinite(found[-1]) & (found[-1] != 0)):
+        subtract(np.where(np.isfinite(found[-1]), found[-1], 0.0))
+        found.append(np.where(np.isfinite(found[0]), rounded(), 0.0))
+    return found
+
+
+@promised
+def quotients(operation: str, sums: list[list[Array]], rows: int, target: np.dtype[Any]) -> Array:
+    """Returns the results of an operation in QUOTIENTS, rounded once. ``sums[part]`` are the exact sums as `expansion`
+    gives them."""
+    shape = np.shape(sums[0][0])
+    results = np.empty(shape, target)
+    for index in np.ndindex(shape):
+        values = [[float(value[index]) for value in part] for part in sums]
+        results[index] = _quotient_of_sums(operation, values, rows, target)
+    return results
+
+
+def _quotient_of_sums(operation: str, values: list[list[float]], rows: int, target: np.dtype[Any]) -> float:
+    are_finite = all(math.isfinite(value) for part in values for value in part)
+    if operation == "weighted_mean":
+        weights, products = values[0][0], [part[0] for part in values[1:]]
+        exact = _sum_of_products(values) if are_finite else Fraction(0)
+        if exact != 0 and weights != 0 and are_finite:
+            return _rounded_fraction(exact / sum(map(Fraction, values[0])), target)
+        has_sum = are_finite and any(products)
+        dividend = (exact > 0) - (exact < 0) if has_sum else sum(products[1:], products[0])
+        with np.errstate(all="ignore"):
+            quotient = float(np.float64(dividend) / np.float64(weights))
+        return math.nan if math.isnan(quotient) else quotient  # processors differ in the sign of a NaN
+    divisor = rows * (rows - 1) if operation.startswith("sample") else rows * rows
+    if not are_finite or divisor <= 0:
+        return math.nan
+    variance = (rows * _sum_of_products(values) - sum(map(Fraction, values[0])) ** 2) / divisor
+    return _rounded_fraction(_root(variance) if operation.endswith("deviation") else variance, target)
+
+
+@promised
+def lag_correlation(sums: dict[Any, list[float]], rows: int, lag: int) -> float:
+    """Returns the sum of (x[i] - mean) (x[i + lag] - mean) over the sum of (x[i] - mean)**2, rounded once. The exact sums,
+    as `expansion` gives them: "elements"; "ends", of the first `lag` and the last `lag` elements; ("squares", part) and
+    ("products", part), of x[i] x[i + lag], with the parts of `terms`."""
+    if not all(math.isfinite(value) for each in sums.values() for value in each):
+        return math.nan
+    total, of_ends = (sum(map(Fraction, sums[name]), Fraction(0)) for name in ("elements", "ends"))
+    squares, products = (_sum_of_products([sums.get((name, part), []) for part in range(PARTS)]) for name in ("squares", "products"))
+    mean = total / rows
+    divisor = squares - total * mean
+    if divisor == 0:
+        return math.nan
+    dividend = products - mean * (2 * total - of_ends) + (rows - lag) * mean * mean
+    return _rounded_fraction(dividend / divisor, np.dtype(np.float64))
+
+
+def _sum_of_products(values: list[list[float]]) -> Fraction:
+    return sum((sum(map(Fraction, part), Fraction(0)) * Fraction(2) ** scale for part, scale in zip(values[1:], _SCALES)), Fraction(0))
+
+
+def _root(number: Fraction) -> Fraction:
+    """Returns a square root, so near that it is rounded to any target as the exact root is: 128 bits, and one more bit for
+    a remainder."""
+    if number == 0:
+        return number
+    shift = 128 + max(number.denominator.bit_length() - number.numerator.bit_length(), 0) // 2
+    scaled, rest = divmod(number.numerator << 2 * shift, number.denominator)
+    root = math.isqrt(scaled)
+    return Fraction(2 * root + (rest > 0 or root * root < scaled), 2 << shift)
+
+
+def _rounded_fraction(number: Fraction, target: np.dtype[Any]) -> float:
+    try:
+        return _quotient(number.numerator, number.denominator, target)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
 @promised
 def wrapped_sum(parts: list[Array]) -> Array:
     """Returns the sum of arrays of integers, which wraps around without a warning."""
     return np.asarray(np.add.reduce(parts, dtype=parts[0].dtype))
+
+
+@promised
+def totals_of_lines(lines: Array) -> Array:
+    """Returns the sum of every line of integers, which wraps around."""
+    return np.asarray(np.add.reduce(lines, axis=-1, dtype=lines.dtype))
+
+
+@promised
+def cumulated_integers(lines: Array, before: list[Array]) -> Array:
+    """Returns the sums of integers up to each, which wrap around. Every line begins with the sum of the integers that are
+    before it."""
+    starts = np.array([np.add.reduce(each, dtype=lines.dtype) for each in before], lines.dtype)
+    return np.asarray(np.cumsum(lines, axis=-1, dtype=lines.dtype) + starts[:, np.newaxis])
 
 
 @promised
@@ -150,15 +255,27 @@ def _quotient(sum_: int, count: int, target: np.dtype[Any]) -> float:
     return quotient if error == 0 or (narrow + other) / 2 != quotient else (max if error > 0 else min)(narrow, other)
 
 
+#: The results that are quotients of several exact sums: the sum of elements, or of weights, is part 0.
+QUOTIENTS = ("weighted_mean", "variance", "sample_variance", "deviation", "sample_deviation")
+#: The other parts are sums of products of about one size, divided by 2**_SCALES[part - 1]. So all bits of every sum lie
+#: where doubles have bits.
+_SCALES = range(-2560, 2560, 512)
+PARTS = 1 + len(_SCALES)
+
+
 @promised
 def terms(operation: str, x: Array, factors: Array | None) -> list[tuple[int, Array, Array | None]]:
-    """Returns the sums from which a result is computed. Each sum has its part (0: real, 1: imaginary), its elements, and
-    their factors."""
+    """Returns the sums from which a result is computed. Each sum has its part (0: real, 1: imaginary, or see QUOTIENTS),
+    its elements, and their factors."""
     return list(_terms(operation, x, factors))
 
 
 def _terms(operation: str, x: Array, factors: Array | None) -> Iterator[tuple[int, Array, Array | None]]:
-    if operation == "norm1":
+    if operation in QUOTIENTS:
+        second = x if factors is None else factors
+        yield 0, second.astype(np.float64), None
+        yield from _scaled_products(x.astype(np.float64), second.astype(np.float64))
+    elif operation == "norm1":
         yield 0, np.abs(x), None
     elif operation == "norm2":
         for side in (x.real, x.imag) if x.dtype.kind == "c" else (x,):

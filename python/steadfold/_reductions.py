@@ -278,8 +278,12 @@ def statistics(
     return None if result is None else Statistics(*(result[name] for name in Statistics._fields))
 
 
-def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, keepdims: bool, where: Any, comm: Any,
-            options: Any) -> Any:
+VARIANCES, DEVIATIONS = ("variance", "sample_variance"), ("deviation", "sample_deviation")
+
+
+def statistic(names: tuple[str, ...], ddof: int, x: Any, dtype: Any, comm: Any, describe: Callable[[Any, Any], Any]) -> Any:
+    """Returns the statistic whose name is names[ddof]. ``describe(x, dtype)`` computes the statistics of elements and
+    rounds them to this dtype."""
     if not isinstance(ddof, (int, float)) or ddof not in (0, 1):
         refuse(comm, ValueError(f"ddof of {ddof!r} (only ddof 0 and 1 are supported), multiply the variance with ddof=0 instead"))
     with told(comm):
@@ -287,9 +291,15 @@ def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, ke
         rounded_to = np.dtype(_core.dtype_of_sums(array.dtype) if dtype is None else dtype).newbyteorder("=")
         if dtype is None and rounded_to.kind != "f":
             rounded_to = np.dtype(np.float64)  # used for integers; complex numbers are refused below
-    found = _call(Operation.STATISTICS, array, None, axis, rounded_to, keepdims, where, comm, options)
+    found = describe(array, rounded_to)
     # The call has already rounded this number.
     return None if found is None else _elements.converted(found[names[int(ddof)]], rounded_to)
+
+
+def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, keepdims: bool, where: Any, comm: Any,
+            options: Any) -> Any:
+    return statistic(names, ddof, x, dtype, comm, lambda array, rounded_to: _call(
+        Operation.STATISTICS, array, None, axis, rounded_to, keepdims, where, comm, options))
 
 
 @with_options(CallOptions)
@@ -305,7 +315,7 @@ def var(
     1.0
     """
     dtype = _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
-    return _store(_spread(("variance", "sample_variance"), ddof, dtype, x, axis, keepdims, where, comm, options), out)
+    return _store(_spread(VARIANCES, ddof, dtype, x, axis, keepdims, where, comm, options), out)
 
 
 @with_options(CallOptions)
@@ -321,7 +331,7 @@ def std(
     1.0
     """
     dtype = _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
-    return _store(_spread(("deviation", "sample_deviation"), ddof, dtype, x, axis, keepdims, where, comm, options), out)
+    return _store(_spread(DEVIATIONS, ddof, dtype, x, axis, keepdims, where, comm, options), out)
 
 
 @with_options(CallOptions)

@@ -187,8 +187,67 @@ class Products(Case):
                     call()
         self.assertEqual([float(value(found)) for found in (sfd.sum(x, weights=2.0), sfd.dot(x[:1], [2.0]), sfd.dot(x.reshape(1, 6), [[2.0]]))], [12.0, 2.0, 12.0])
 
+    def test_wider_factors_widen_the_elements(self):
+        for dtype, other in itertools.permutations((np.float32, np.float64, np.complex64, np.complex128), 2):
+            x, y = hostile(dtype=dtype), hostile(dtype=other, seed=3)
+            if np.dtype(dtype).kind == np.dtype(other).kind:
+                self.on_chunks(lambda d: sfd.dot(d, y), sf.dot(x, y), x)  # noqa: B023
+                self.on_chunks(lambda d: sfd.sum(d, 0, weights=y), sf.sum(x, 0, weights=y), x)  # noqa: B023
+
     def test_norms_do_not_overflow(self):
         self.assertEqual(value(sfd.norm(da.from_array(np.array([3 * 2.0**700, 4 * 2.0**700]), chunks=1))), 5 * 2.0**700)
+
+
+class Spreads(Case):
+    """Variances, deviations, weighted means and extremes."""
+
+    def test_have_the_bits_of_the_array_in_memory(self):
+        random = np.random.default_rng(SEED)
+        mask, weights = random.random(SHAPE) < 0.6, hostile(seed=3)
+        mask[0] = True
+        far = 1e8 + np.round(random.standard_normal(SHAPE) * 4) / 4  # a variance of doubles has no digit right
+        for x in (hostile(), hostile(dtype=np.float32), far, np.where(hostile() > 0, 0.0, -0.0), random.integers(-5, 5, SHAPE)):
+            for axis, where, keepdims in ((None, None, False), (0, mask, True), (1, None, False), (0, None, True), (None, mask, True)):
+                for name, options in (("var", {"ddof": 1}), ("std", {"dtype": np.float32}), ("min", {}), ("max", {}), ("mean", {"weights": weights})):
+                    with self.subTest(name=name, options=options, axis=axis, masked=where is not None, dtype=x.dtype):
+                        wanted = getattr(sf, name)(x, axis=axis, keepdims=keepdims, where=where, **options)
+                        self.on_chunks(lambda d: getattr(sfd, name)(d, axis, keepdims=keepdims, where=where, **options), wanted, x)  # noqa: B023
+
+    def test_what_is_not_finite(self):
+        for odd in (np.nan, -np.inf):
+            x, w = hostile(), hostile(seed=3)
+            x[3, 4] = w[2, 2] = odd
+            for axis in (None, 0):
+                for name in ("var", "std", "min", "max"):
+                    self.on_chunks(lambda d: getattr(sfd, name)(d, axis), getattr(sf, name)(x, axis), x)  # noqa: B023
+                for weights in (w, np.zeros(SHAPE), np.where(w > 0, 1.0, -1.0)):
+                    self.on_chunks(lambda d: sfd.mean(d, axis, weights=weights), sf.mean(x, axis, weights=weights), x)  # noqa: B023
+
+    def test_without_elements(self):
+        mask = np.ones(SHAPE, bool)
+        mask[:, 3] = False
+        x = hostile()
+        for name in ("var", "std", "min", "max"):
+            self.on_chunks(lambda d: getattr(sfd, name)(d, 0, where=mask), getattr(sf, name)(x, 0, where=mask), x)  # noqa: B023
+            self.same(getattr(sfd, name)(da.zeros((3, 0), chunks=1), 0), getattr(sf, name)(np.zeros((3, 0)), 0))
+            self.same(getattr(sfd, name)(da.from_array(x, chunks=((0, 12, 0), (10,))), 0), getattr(sf, name)(x, 0))
+            self.same(getattr(sfd, name)(da.from_array(x, chunks=5)[x > 0]), getattr(sf, name)(x[x > 0]))  # sizes that dask does not know
+        for array in (x, x.astype(np.float32)):
+            with self.assertRaises(sf.EmptyError):
+                value(sfd.min(da.from_array(array, chunks=5), where=np.zeros(SHAPE, bool)))
+        with self.assertRaises(sf.EmptyError):
+            value(sfd.max(da.ones(SHAPE, dtype=int, chunks=5), 0, where=mask))
+
+    def test_what_is_refused(self):
+        d = da.ones(SHAPE, chunks=5)
+        for call, text in [
+            (lambda: sfd.var(d, ddof=2), "ddof of 2"), (lambda: sfd.std(d + 1j), "deviation of dtype complex128"),
+            (lambda: sfd.min(d.astype("U3")), "chunks of dtype <U3"), (lambda: sfd.max(d + 1j), "max of dtype complex128"),
+            (lambda: sfd.mean(d + 1j, weights=d), "weighted mean of dtype complex128"), (lambda: sfd.var(d, dtype=int), "results of dtype int64"),
+            (lambda: value(sfd.var(da.full(SHAPE, 2**53 + 1, chunks=5))), "above 2..53"),
+        ]:  # fmt: skip
+            with self.assertRaisesRegex((TypeError, ValueError), text):
+                call()
 
 
 class Integers(Case):
@@ -238,6 +297,47 @@ class Groups(Case):
         wanted = np.array([math.fsum(x[labels == group]) for group in range(9)])
         self.same(sfd.sum_by(da.from_array(x, chunks=(7, 5)), labels, 9), wanted)
 
+    def test_of_keys_have_the_bits_of_the_array_in_memory(self):
+        random = np.random.default_rng(SEED)
+        names = np.array(["b", "", "longer", "a"])[random.integers(0, 4, SHAPE)]
+        for keys in (names, random.integers(-2, 2, SHAPE), random.integers(0, 2, SHAPE) > 0, names.astype("S"), np.array(["2020", "NaT", "1999"], "M8[Y]")[random.integers(0, 3, SHAPE)]):
+            for chunks in CHUNKS[1:4]:
+                found, wanted = sfd.group_by(da.from_array(keys, chunks=chunks)), sf.group_by(keys)
+                self.assertEqual(bits(found.keys), bits(wanted.keys))
+                self.assertEqual(bits(value(found.labels)), bits(wanted.labels))
+        mask, weights, groups = random.random(SHAPE) < 0.6, hostile(seed=3), sf.group_by(names)
+        for dtype in (np.float64, np.float32, np.int32, np.bool_):
+            x = hostile(dtype=dtype) if dtype in (np.float64, np.float32) else random.integers(0, 2, SHAPE).astype(dtype)
+            for chunks in CHUNKS[1:3]:
+                d, cut = da.from_array(x, chunks=chunks), sfd.group_by(da.from_array(names, chunks=chunks))
+                for name, options in self.METHODS:
+                    with self.subTest(name=name, dtype=dtype, chunks=chunks):
+                        self.same(getattr(cut, name)(d, where=mask, **options), getattr(groups, name)(x, where=mask, **options))
+                self.same(cut.mean(d, weights=weights), groups.mean(x, weights=weights))
+                if dtype != np.bool_:
+                    self.same(cut.dot(d, x), groups.dot(x, x))
+                self.same(cut.count(mask), groups.count(mask))
+        empty = sfd.group_by(da.from_array([2, -1, 2], chunks=1), 4)
+        self.same(empty.mean(da.ones(3, chunks=1)), sf.group_by([2, -1, 2], 4).mean(np.ones(3)))
+        self.same(empty.max(da.ones(3, chunks=1)), sf.group_by([2, -1, 2], 4).max(np.ones(3)))
+        with self.assertRaisesRegex(sf.EmptyError, "max of no elements"):
+            value(empty.max(da.ones(3, chunks=1, dtype=int)))
+
+    METHODS = (("sum", {}), ("mean", {}), ("var", {}), ("std", {"ddof": 1}), ("min", {}), ("max", {}))
+
+    def test_what_keys_are_refused(self):
+        with self.assertRaisesRegex(TypeError, "keys of dtype float64"):
+            sfd.group_by(da.ones(3))
+        with self.assertRaisesRegex(ValueError, "0 groups"):
+            sfd.group_by(da.zeros(3, dtype=int), 0)
+        with self.assertRaisesRegex(TypeError, "labels of dtype float64"):
+            value(sfd.group_by(da.zeros(3), 2).sum(da.ones(3)))
+        with self.assertRaisesRegex(ValueError, "labels of shape .4,. for elements of shape .3,."):
+            sfd.group_by(da.zeros(4, dtype=int)).sum(da.ones(3))
+        mixed = da.from_array(np.array(["a", b"b"], object), chunks=1)
+        with self.assertRaisesRegex(sf.MismatchError, "keys of str on part 0 and bytes on part 1"):
+            sfd.group_by(mixed)
+
     def test_a_label_beyond_the_groups_is_an_error(self):
         with self.assertRaisesRegex(sf.InvalidArgumentError, "a label of 5 "):
             value(sfd.sum_by(da.ones(6, chunks=2), np.arange(6), 5))
@@ -251,17 +351,16 @@ class Errors(Case):
             (TypeError, lambda: sfd.sum(x, dtype=np.float16)), (TypeError, lambda: sfd.sum(x.astype(object))),
             (ValueError, lambda: sfd.dot(x, np.ones((4, 5)))), (ValueError, lambda: sfd.norm(x, 3)),
             (ValueError, lambda: sfd.sum(x, (0, -2))), (np.exceptions.AxisError, lambda: sfd.sum(x, 2)),
-            (TypeError, lambda: sfd.sum_by(x.astype(int), np.zeros(6, int), 1)), (ValueError, lambda: sfd.sum_by(x, np.zeros(6, int), 0)),
+            (TypeError, lambda: sfd.sum_by(x, np.zeros(6, int), 1, dtype=np.int64)), (ValueError, lambda: sfd.sum_by(x, np.zeros(6, int), 0)),
         ]
         for number, (kind, call) in enumerate(cases):
             with self.subTest(number), self.assertRaises(kind) as caught:
                 call()
             if kind is not np.exceptions.AxisError:
                 self.assertRegex(str(caught.exception), r"^.+ \(.+\), .+$|twice")
-        for call in (lambda: sfd.sum(x, where=x), lambda: sfd.dot(x.astype(np.float32), da.full((4, 6), 0.1, chunks=2))):
+        for call in (lambda: sfd.sum(x, where=x), lambda: sfd.dot(x, da.full((4, 6), 2**53 + 1, chunks=2))):
             with self.assertRaises(TypeError):
                 value(call())
-
 
     def test_masks_of_masked_arrays_are_not_overlooked(self):
         x = np.ma.array(np.arange(4.0), mask=[0, 1, 0, 0])

@@ -34,7 +34,7 @@ FLUSHES = hasattr(_reference, "flush_subnormals")
 ENVIRONMENTS = [("nearest", True), ("up", False), ("down", FLUSHES), ("zero", False)][not FLUSHES:]
 
 #: Names of the package that compute with no elements, and what others make.
-OTHERS = {"Binned", "Group", "Layout", "Member", "Plan", "Request", "Statistics", "Team", "Tree", "binned", "config", "show_config",
+OTHERS = {"Binned", "Group", "GroupBy", "Layout", "Member", "Plan", "Request", "Statistics", "Team", "Tree", "binned", "config", "show_config",
           "tree"}  # fmt: skip
 
 
@@ -182,6 +182,14 @@ ROWS = {
     "vdot": [*of_pairs(sf.vdot), *of_complex(sf.vdot)],
     "covariance": of_pairs(sf.covariance)[:-1],
     "sample_covariance": of_pairs(sf.sample_covariance)[:-1],
+    "corr": of_pairs(sf.corr)[:-1],
+    "group_by": [*(lambda name=name, method=method: getattr(sf.group_by(D.labels, 3), method)(getattr(D, name))
+                   for name in ("f8", "f4", "f2", "big", "u2") for method in ("sum", "mean", "std", "max")),
+                 *of_pairs(lambda x, y: sf.group_by(np.zeros(len(x), int)).corr(x, y))[:-1],
+                 lambda: sf.group_by(D.labels, 3).mean(D.tiny4, weights=D.whole), lambda: tuple(sf.group_by(D.labels, 3).statistics(D.f4))],
+    "cumsum": [*of_real(sf.cumsum), lambda: sf.cumsum(D.f8, dtype="f4"), lambda: sf.cumsum(D.f4, dtype="f8"), lambda: sf.cumsum(D.c8), lambda: sf.cumsum(D.u2, dtype="f4"),
+               lambda: on_two(lambda member: sf.cumsum(D.f4, comm=member))],
+    "autocorrelation": [*of_real(sf.autocorrelation), lambda: sf.autocorrelation(D.hostile8, 3), lambda: on_two(lambda member: sf.autocorrelation(D.f4, 2, comm=member))],
     "allreduce": buffers(sf.allreduce),
     "reduce_scatter": buffers(sf.reduce_scatter),
     "scan": buffers(sf.scan),
@@ -205,8 +213,16 @@ if sfd is not None:
                 *of_chunks(lambda x: sfd.sum(x, dtype="f4"), "f8", "large"), *of_chunks(lambda x: sfd.sum(x, dtype="f8"), "tiny4", "large")],
         "dot": of_chunks(sfd.dot, "f8 f4", "whole tiny4", "c8 c8", "i8 f8"),
         "vdot": of_chunks(sfd.vdot, "f8 f4", "whole tiny4", "c8 c8", "c16 tiny_complex"),
-        "mean": [*of_chunks(sfd.mean, "f8", "f4", "large", "c8"), *of_chunks(lambda x: sfd.mean(x, dtype="f4"), "f8", "large")],
+        "mean": [*of_chunks(sfd.mean, "f8", "f4", "large", "c8"), *of_chunks(lambda x, w: sfd.mean(x, weights=w), "f8 f4", "whole tiny4", "hostile8 hostile8"),
+                 *of_chunks(lambda x: sfd.mean(x, dtype="f4"), "f8", "large")],
         "norm": [*of_chunks(sfd.norm, "f8", "f4", "i8", "c8"), *of_chunks(lambda x: sfd.norm(x, 1), "f8", "tiny4", "u2")],
+        "var": [*of_chunks(sfd.var, "f8", "f4", "i8", "tiny4", "hostile8"), *of_chunks(lambda x: sfd.var(x, dtype="f4"), "f8")],
+        "std": [*of_chunks(sfd.std, "f8", "f4", "u2", "tiny4", "hostile4"), *of_chunks(lambda x: sfd.std(x, ddof=1), "f8", "big")],
+        "min": of_chunks(sfd.min, "f8", "f4", "tiny4", "i8"),
+        "max": of_chunks(sfd.max, "f8", "f4", "tiny4", "u2"),
+        "group_by": [case for method in ("sum", "mean", "var", "std", "min", "max")
+                     for case in of_chunks(lambda x, labels, method=method: getattr(sfd.group_by(labels, 3), method)(x), "f8 labels", "f4 labels", "tiny4 labels")],
+        "GroupBy": of_chunks(lambda x, labels, w: sfd.group_by(labels).mean(x, weights=w), "f8 labels f4", "hostile8 labels hostile8"),
         "sum_by": [*of_chunks(lambda x, labels: sfd.sum_by(x, labels, 3), "f8 labels", "f4 labels"),
                    *of_chunks(lambda x, labels, w: sfd.sum_by(x, labels, 3, weights=w), "f8 labels f4")],
     }  # fmt: skip

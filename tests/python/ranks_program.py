@@ -61,11 +61,18 @@ def results():
     show("dot", sf.dot(a, b, **everything), sf.vdot(a, b, **everything))
     show("norm", *(sf.norm(a, ord=o, **everything) for o in (1, 2, np.inf)))
     show("mean", sf.mean(a, **everything), sf.mean(mine(fields), axis=0, weights=mine(area), where=mine(ocean), **everything))
-    show("covariance", sf.covariance(a, b, **everything), sf.sample_covariance(a, b, **everything))
+    show("covariance", sf.covariance(a, b, **everything), sf.sample_covariance(a, b, **everything), sf.corr(a, b, **everything))
     show("spread", sf.var(mine(fields), axis=0, **everything), sf.std(a[:0] if rank else a, ddof=1, comm=comm) * 0 + 1)
     show("narrow spread", *(sf.var(mine(fields).astype(t), axis=0, **everything) for t in ("f4", "f2", ">f4")), sf.std(mine(fields), dtype="f4", **everything))
     show("extremes", sf.min(a, **everything), sf.max(a, **everything), sf.argmin(a, **everything), sf.argmax(a, **everything))
     show("groups", sf.sum_by(a, mine(labels), 5, **everything))
+    by_key = sf.group_by(np.array([None, *"EDCBA"], object)[mine(labels) + 1], **everything)
+    show("keys", *(key.encode() for key in by_key.keys), by_key.count(), by_key.sum(a), by_key.mean(a))
+    show("by key", by_key.min(a), by_key.std(a), *by_key.statistics(a), by_key.dot(a, b), by_key.corr(a, b), by_key.var(mine(fields), axis=0))
+    by_label = sf.group_by(mine(labels), 5, **everything)
+    show("by label", by_label.mean(a), by_label.max(a), by_label.mean(a, weights=np.abs(b)))
+    show("cumsum", *(np.concatenate(comm.allgather(sf.cumsum(each, **everything))) for each in (a, mine(whole))))
+    show("autocorrelation", *(sf.autocorrelation(a, lag, **everything) for lag in (1, 7, N - 1)))
     show("integers", sf.sum(mine(whole), **everything), sf.mean(mine(whole), **everything), sf.sum(mine(whole).astype("i1"), **everything), sf.prod(mine(whole) | 1, **everything))
     show("floats", sf.sum(mine(fields).astype(np.float32), **everything), sf.sum(mine(fields).astype(np.float16), axis=0, **everything))
     show("complex", sf.sum(mine(fields[:, 0] + 1j * fields[:, 1]), **everything))
@@ -184,8 +191,9 @@ def every_argument():
     started, planned = sf.start(comm), sf.plan(comm)
     functions = [
         *((getattr(sf, name), {"x": column}) for name in "sum prod norm mean min max statistics var std argmin argmax".split()),
-        *((getattr(sf, name), {"x": column, "y": column}) for name in ("dot", "vdot", "covariance", "sample_covariance")),
+        *((getattr(sf, name), {"x": column, "y": column}) for name in ("dot", "vdot", "covariance", "sample_covariance", "corr")),
         (sf.sum_by, {"x": column, "labels": np.zeros(4, int), "groups": 2}),
+        (sf.group_by, {"keys": ["a", "b", "b", "c"]}), (sf.cumsum, {"x": column}), (sf.autocorrelation, {"x": np.arange(4.0), "lag": 1}),
         (sf.reduce, {"x": column, "op": np.hypot}), (sf.reduce, {"x": square, "op": np.hypot, "batched": True}),
         *((getattr(sf, name), {"buffer": column, "op": "sum"}) for name in ("allreduce", "scan", "exscan")),
         (sf.reduce_scatter, {"buffer": np.ones(ranks), "op": "sum", **blocks}),
@@ -269,9 +277,11 @@ def objects_that_are_no_communicators():
     functions = {
         **{name: lambda c, f=getattr(sf, name): f(x, comm=c)
            for name in "sum prod mean var std statistics min max argmin argmax norm".split()},
-        **{name: lambda c, f=getattr(sf, name): f(x, x, comm=c) for name in ("dot", "vdot", "covariance", "sample_covariance")},
+        **{name: lambda c, f=getattr(sf, name): f(x, x, comm=c) for name in ("dot", "vdot", "covariance", "sample_covariance", "corr")},
         **{name: lambda c, f=getattr(sf, name): f(x, "sum", c) for name in ("reduce", "allreduce", "reduce_scatter", "scan", "exscan")},
-        "sum_by": lambda c: sf.sum_by(x, [0] * 4, 1, comm=c), "callable": lambda c: sf.reduce(x, np.add, c),
+        "sum_by": lambda c: sf.sum_by(x, [0] * 4, 1, comm=c), "group_by": lambda c: sf.group_by([1, 2], comm=c),
+        "by labels": lambda c: sf.group_by([0] * 4, 1, comm=c).mean(x), "cumsum": lambda c: sf.cumsum(x, comm=c),
+        "autocorrelation": lambda c: sf.autocorrelation(np.arange(4.0), comm=c), "callable": lambda c: sf.reduce(x, np.add, c),
         "mean of integers": lambda c: sf.mean([1, 2], comm=c), "sum of bytes": lambda c: sf.sum(x.astype("i1"), comm=c),
         "unknown option": lambda c: sf.plan(c).sum(x, bogus=1), "plan": lambda c: sf.plan(c).sum(x), "start": lambda c: sf.start(c).sum(x),
         "bundle": lambda c: sf.Bundle(c).sum(x), "group": sf.Group, "team": lambda c: sf.Team(1, c),

@@ -3,8 +3,10 @@ shares nothing with the library."""
 
 from __future__ import annotations
 
+import itertools
 import sys
 import unittest
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ from ranks_inputs import digest
 from support import libraries, on_ranks
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "golden"))
-from cases import covariance, rounded_once, sample_covariance, weighted_mean  # noqa: E402
+from cases import correlation, covariance, rounded_once, sample_covariance, weighted_mean  # noqa: E402
 from formats import DOUBLE, decode, encode, product  # noqa: E402
 from methods import absolute, adding, greatest, least, tree  # noqa: E402
 
@@ -47,9 +49,13 @@ def computed_again():
         "threads": [sum_of], "dot": [dot, dot], "started": [by_tree, dot, sum_of],
         "norm": [once("abs_sum", [absolute(a) for a in x]), once("norm2", x), value(tree([absolute(a) for a in x], greatest))],
         "mean": [once("mean", x), *(value(weighted_mean(DOUBLE, numbers(c[ocean]), area)) for c in given.fields.T)],
-        "covariance": [value(covariance(DOUBLE, x, y)), value(sample_covariance(DOUBLE, x, y))],
+        "covariance": [value(covariance(DOUBLE, x, y)), value(sample_covariance(DOUBLE, x, y)), value(correlation(DOUBLE, x, y))],
         "extremes": [value(fewest), value(most), np.int64(x.index(fewest)), np.int64(x.index(most))],
         "groups": [once("sum", numbers(given.x[given.labels == group])) for group in range(5)],
+        "keys": [*(key.encode() for key in "ABCDE"), *([of(given.labels == group) for group in range(4, -1, -1)]
+                 for of in (lambda rows: np.int64(rows.sum()), lambda rows: once("sum", numbers(given.x[rows])), lambda rows: once("mean", numbers(given.x[rows]))))],
+        "cumsum": [[rounded(total) for total in itertools.accumulate(map(Fraction, given.x.tolist()))], np.cumsum(given.whole)],
+        "autocorrelation": [lag_correlation(given.x, lag) for lag in (1, 7, given.N - 1)],
         "matrices": [tree(list(given.matrices), np.matmul)], "batched": [tree(list(given.fields), np.hypot)],
         "bundle": [sum_of, once("norm2", y), *columns_of, value(most)],
     }  # fmt: skip
@@ -57,6 +63,18 @@ def computed_again():
         found[f"sum {name}"] = [once("sum", x, bins)]
         found[f"columns {name}"] = [once("sum", column, bins) for column in columns]
     return {name: digest(*values) for name, values in found.items()}
+
+
+def rounded(value):
+    return np.float64(value.numerator / value.denominator)
+
+
+def lag_correlation(x, lag):
+    exact = [Fraction(value) for value in x.tolist()]
+    mean = sum(exact) / len(exact)
+    around = [value - mean for value in exact]
+    found = sum(a * b for a, b in zip(around, around[lag:])) / sum(a * a for a in around)
+    return rounded(found)
 
 
 class Ranks(unittest.TestCase):

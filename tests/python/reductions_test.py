@@ -291,7 +291,7 @@ class ByteOrder(unittest.TestCase):
 
     FUNCTIONS = [sf.sum, sf.prod, sf.mean, sf.var, sf.std, sf.min, sf.max, sf.argmin, sf.argmax, sf.norm, sf.fsum,
                  lambda x: sf.norm(x, 1), lambda x: tuple(sf.statistics(x)), lambda x: sf.dot(x, x), lambda x: sf.vdot(x, x), lambda x: sf.covariance(x, x),
-                 lambda x: sf.sample_covariance(x, x), lambda x: sf.sum(x, weights=np.arange(x.size, dtype="f8").reshape(x.shape)),
+                 lambda x: sf.sample_covariance(x, x), lambda x: sf.corr(x, x), lambda x: sf.sum(x, weights=np.arange(x.size, dtype="f8").reshape(x.shape)),
                  lambda x: sf.sum(np.arange(x.size, dtype="f8").reshape(x.shape), weights=x), lambda x: sf.mean(x, weights=x),
                  lambda x: sf.sum_by(x, np.zeros(x.shape, int), 1), lambda x: sf.sum(x, axis=-1) if x.ndim else 0, lambda x: sf.sum(x, dtype=x.dtype),
                  lambda x: sf.reduce(x, np.add), lambda x: sf.sum(x, where=x > 1), lambda x: sf.sum(x, out=np.zeros((), x.dtype)),
@@ -454,7 +454,7 @@ class Numpy(unittest.TestCase):
 
     def test_what_is_refused_says_why(self):
         for call, text in (
-            (lambda: _core.reduce(-1, np.ones(2), *[None] * 8, {}, 0), r"operation -1 is unknown \(the operations are 0 to 18\)"),
+            (lambda: _core.reduce(-1, np.ones(2), *[None] * 8, {}, 0), r"operation -1 is unknown \(the operations are 0 to 19\)"),
             (lambda: sf.sum([1.5], dtype=int), "results of dtype int64 for elements of dtype float64"),
             (lambda: sf.sum([1.5], dtype="c16"), r"results of dtype complex128 for elements of dtype float64 \(the results are real numbers\), convert the result"),
             (lambda: sf.mean([1.5], dtype="c16", method="tree"), "results of dtype complex128"),
@@ -563,7 +563,7 @@ class Numpy(unittest.TestCase):
     def test_one_number_has_no_partners(self):
         x = np.arange(1.0, 7.0)
         for y in (2.0, [2.0], np.array(2), np.array([2], "f4")):
-            for function in (sf.dot, sf.vdot, sf.covariance, sf.sample_covariance, sf.plan().dot):
+            for function in (sf.dot, sf.vdot, sf.covariance, sf.sample_covariance, sf.corr, sf.plan().dot):
                 for given in (x, x.astype(int), x.astype("f2"), x.reshape(2, 3), x[:0]):
                     with self.assertRaisesRegex(ValueError, "y of 1 number for axes of"):
                         function(given, y)

@@ -10,6 +10,7 @@ from .operations import PYTHON, facts, made_by
 # {page: (title, modules whose names it has)}. A public name of any other module is an error.
 SUBJECTS = {
     "reductions": ("Reductions of arrays", ("_reductions", "_operations")),
+    "keys": ("Groups and series", ("_group_by", "_series")),
     "collectives": ("MPI's shape", ("_collectives",)),
     "plans": ("Plans, bundles and started calls", ("_plans",)),
     "accumulators": ("Accumulators", ("_accumulator",)),
