@@ -153,7 +153,7 @@ class Task:
     def aggregate_extremes(self, parts: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
         found = self.combine_extremes(parts, axis, True)
         if not found.are_there.all():
-            if self.result.kind in "iu" or self.groups is None and found.values.size == 1:
+            if self.result.kind in "biu" or self.groups is None and found.values.size == 1:
                 raise EmptyError(f"{self.operation} of no elements (a result has no element), check the number of elements first")
             found.values[~found.are_there] = np.nan
         return _as_results(found.values if keepdims or self.groups is not None else np.squeeze(found.values, axis=axis))
@@ -242,7 +242,11 @@ class Task:
             sums.setdefault(column, {})[part] = made
         for column, made_of in sums.items():
             rows, zeros = made_of[0].rows, np.zeros(made_of[0].shape)
-            exact = [_elements.expansion(made_of[part].sum, made_of[part].subtract) if part in made_of else [-zeros]
+            if rows > 0:
+                _elements.refuse_overflow(made_of[0].sum(), made_of[0].mean())
+            # A sum of no products is -0.0, which changes no other sum.
+            has_rows = {part for part, made in made_of.items() if made.rows > 0}
+            exact = [_elements.expansion(made_of[part].sum, made_of[part].subtract) if part in has_rows else [-zeros]
                      for part in range(_elements.PARTS)]
             results = _elements.quotients(self.operation, exact, rows, self.result)
             if column == _ALL:

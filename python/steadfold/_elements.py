@@ -104,6 +104,14 @@ def _scaled_products(x: Array, y: Array) -> Iterator[tuple[int, Array, Array]]:
 
 
 @promised
+def refuse_overflow(sums: Array, means: Array) -> None:
+    """Raises an error if a sum is above the largest double although all elements are finite: then the mean is finite."""
+    if np.any(np.isinf(sums) & np.isfinite(means)):
+        raise OverflowError("the sum of the elements or weights is above the largest float64 (its digits cannot be read), divide the numbers "
+                            "by a power of 2")
+
+
+@promised
 def expansion(rounded: Callable[[], Array], subtract: Callable[[Array], None]) -> list[Array]:
     """Returns doubles whose sums are the exact sums of an accumulator, which becomes 0. A sum that is NaN or infinite has
     this value first."""
@@ -120,9 +128,10 @@ def quotients(operation: str, sums: list[list[Array]], rows: int, target: np.dty
     gives them."""
     shape = np.shape(sums[0][0])
     results = np.empty(shape, target)
-    for index in np.ndindex(shape):
-        values = [[float(value[index]) for value in part] for part in sums]
-        results[index] = _quotient_of_sums(operation, values, rows, target)
+    with np.errstate(over="ignore"):  # a result above the target's largest number is infinite, as in memory
+        for index in np.ndindex(shape):
+            values = [[float(value[index]) for value in part] for part in sums]
+            results[index] = _quotient_of_sums(operation, values, rows, target)
     return results
 
 

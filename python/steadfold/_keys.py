@@ -39,7 +39,7 @@ def labelled(labels: Any, groups: int, comm: Any) -> tuple[Array, Array]:
     known = _first_places(kinds)
     if len(known) > 1:
         _refuse_mixture(known, "rank")
-    return keys, array
+    return keys, array.copy()  # the caller may change its array
 
 
 def distinct(keys: Any) -> Array:
@@ -63,7 +63,7 @@ class _Given:
     """The keys of one process or part."""
 
     def __init__(self, keys: Any) -> None:
-        given = _with_one_type(keys)
+        given = with_one_type(keys)
         self._are_keys = _are_keys(given)
         self.distinct, self._places = _distinct(given[self._are_keys])
 
@@ -84,7 +84,7 @@ def _as_texts(keys: Array) -> Array:
     return keys.astype(bytes if any(isinstance(key, bytes) for key in keys) else str)
 
 
-def _with_one_type(given: Any) -> Array:
+def with_one_type(given: Any) -> Array:
     """Returns keys with a dtype whose values have an order. Objects must be strings, or bytes, or None for a missing key."""
     if given is None:
         raise TypeError("keys are None (no group has an element), give an array of keys")
@@ -99,8 +99,12 @@ def _with_one_type(given: Any) -> Array:
     if keys.dtype.kind in "OT":
         objects = keys.astype(object)
         types = {type(key) for key in objects.flat} - {type(None)}
-        if all(issubclass(each, str) for each in types) or all(issubclass(each, bytes) for each in types):
-            return objects
+        text: Any
+        for text in (str, bytes):
+            if all(issubclass(each, text) for each in types):
+                made = np.empty(keys.shape, object)
+                made.reshape(-1)[:] = [key if key is None else text.__add__(key, text()) for key in objects.flat]  # of subclasses, the text
+                return made
         raise TypeError(f"keys of the types {', '.join(sorted(each.__name__ for each in types))} (objects as keys must be all str or all bytes), "
                         "convert the keys, as np.array(keys, str)")
     raise TypeError(f"keys of dtype {keys.dtype} (keys are integers, bool, strings, bytes or dates), convert the keys, as keys.astype(int)")

@@ -72,7 +72,7 @@ def _as_series(array: Array, dtype: Any) -> tuple[Array, np.dtype[Any]]:
         raise TypeError(f"elements of dtype {array.dtype} (sums up to each element take float64 and narrower numbers), convert the elements")
     result = own if dtype is None else np.dtype(dtype)
     if result.char not in "fdFD" or result.kind != own.kind:
-        raise TypeError(f"results of dtype {result} for elements of dtype {array.dtype} (results are {own.kind}4 or wider), convert the result")
+        raise TypeError(f"results of dtype {result} for elements of dtype {array.dtype} (results are float32, float64, or their complex types), convert the result")
     wide = np.promote_types(own, result)
     return array if array.dtype == wide else _elements.converted(array, wide), result
 
@@ -165,19 +165,23 @@ def _of_lag(series: Array, partners: Array, place: tuple[int, int, int], comm: A
     in the whole series, the length of the whole series, and the lag."""
     first, rows, lag = place
     ends = [series[:max(lag - first, 0)], series[max(rows - lag - first, 0):]]
-    mine: dict[Any, Accumulator] = {"elements": Accumulator(), "ends": Accumulator()}
-    mine["elements"].add(series)
-    for each in ends:
-        mine["ends"].add(each)
-    for name, left, right in (("squares", series, series), ("products", series[:len(partners)], partners)):
-        for part, scaled, factors in _elements.terms("weighted_mean", left, right):
-            if factors is not None:
-                mine[name, part] = Accumulator(products=True)
-                mine[name, part].add(scaled, factors)
+    with told(comm):
+        mine: dict[Any, Accumulator] = {"elements": Accumulator(), "ends": Accumulator()}
+        mine["elements"].add(series)
+        for each in ends:
+            mine["ends"].add(each)
+        for name, left, right in (("squares", series, series), ("products", series[:len(partners)], partners)):
+            for part, scaled, factors in _elements.terms("weighted_mean", left, right):
+                if factors is not None:
+                    mine[name, part] = Accumulator(products=True)
+                    mine[name, part].add(scaled, factors)
     merged: dict[Any, Accumulator] = {}
     for each in _exchanged("autocorrelation", {name: made.to_bytes() for name, made in mine.items()}, comm):
         for name, data in each.items():
             made = Accumulator.from_bytes(data)
             merged[name] = merged[name] + made if name in merged else made
+    for name in ("elements", "ends"):
+        if merged[name].rows > 0:
+            _elements.refuse_overflow(merged[name].sum(), merged[name].mean())
     exact = {name: [float(value) for value in _elements.expansion(made.sum, made.subtract)] for name, made in merged.items()}
     return np.float64(_elements.lag_correlation(exact, rows, lag) if rows else np.nan)

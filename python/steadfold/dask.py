@@ -12,7 +12,7 @@ are merged without rounding; integers are added as integers. An exact sum betwee
 the exponents differ widely, so reduce long axes. If every reduced axis lies in one chunk, the chunks are reduced at
 once and nothing is merged.
 
-Partial results of extremes are values. The options are the same as for steadfold's functions. `split_every` is dask's: the number of partial results that a
+The other arguments are those of steadfold's functions. `split_every` is dask's: the number of partial results that a
 task merges. All sums use method exact, since other methods depend on the positions of elements. Elements are float32,
 float64, complex64, complex128, bool or integers.
 """
@@ -20,7 +20,6 @@ float64, complex64, complex128, bool or integers.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any, Union
 
 import numpy as np
@@ -47,8 +46,9 @@ def _task(operation: str, x: Any, dtype: Any, factors: Any = None) -> Task:
     kind, given = x.dtype.kind, x.dtype.newbyteorder("=")
     if kind not in "biufc" or (kind == "f" and x.dtype.itemsize not in (4, 8)) or (kind == "c" and x.dtype.itemsize > 16):
         raise TypeError(f"chunks of dtype {x.dtype} (sums take float32, float64, complex numbers of these, and integers), convert the chunks")
-    if kind == "c" and operation in (*EXTREMES, *QUOTIENTS):
-        raise TypeError(f"{operation.replace('_', ' ')} of dtype {x.dtype} is not supported (only real numbers are), reduce x.real and x.imag")
+    complex_operand = next((each for each in (x, factors) if each is not None and each.dtype.kind == "c"), None)
+    if complex_operand is not None and operation in (*EXTREMES, *QUOTIENTS):
+        raise TypeError(f"{operation.replace('_', ' ')} of dtype {complex_operand.dtype} is not supported (only real numbers are), reduce x.real and x.imag")
     if operation in EXTREMES:
         return Task(operation, given, given)
     if kind in "biu":
@@ -243,7 +243,7 @@ class GroupBy:
             task = replace(task, elements=np.dtype(np.float64))  # an exact sum per group, not three sums of digits
         task = replace(task, groups=len(self))
         made = _reduce(task, x, None, False, split_every, factors=factors, where=where, labels=self.labels)
-        return da.map_blocks(partial(np.reshape, shape=(len(self),)), made, new_axis=0, chunks=((len(self),),), dtype=task.result,
+        return da.map_blocks(_as_groups, made, new_axis=0, chunks=((len(self),),), dtype=task.result,
                              meta=np.empty(0, task.result))
 
     def count(self, where: Any = None, *, split_every: Any = None) -> Any:
@@ -281,6 +281,10 @@ class GroupBy:
         return self._reduce("max", x, None, where, split_every)
 
 
+def _as_groups(results: Array) -> Array:
+    return results
+
+
 def group_by(keys: Any, groups: int | None = None) -> GroupBy:
     """Groups elements by their keys, as `steadfold.group_by` does. If `groups` is given, the keys are labels, 0 to groups
     - 1, or negative for no group. Otherwise the distinct keys are computed at once: all chunks of keys are read, one
@@ -293,7 +297,7 @@ def group_by(keys: Any, groups: int | None = None) -> GroupBy:
     (['north', 'south'], [1.5, 5.0])
     """
     if not dask.base.is_dask_collection(keys):
-        keys = da.from_array(np.asarray(keys), chunks=-1)
+        keys = da.from_array(_keys.with_one_type(keys) if groups is None else _convert.as_array(keys), chunks=-1)
     if groups is not None:
         return GroupBy(_keys.labelled(np.empty(0, int), groups, None)[0], keys)
     found = _keys.united(_dask.compute(*(_dask.delayed(_keys.distinct)(chunk) for chunk in keys.to_delayed().ravel())))

@@ -71,18 +71,18 @@ class Doctor(CommandTest):
         return subprocess.run([*launch, command, "doctor", *words], capture_output=True, text=True, env=environment, timeout=60)
 
     def test_one_wrong_bit(self):
-        for call in (1, 2, 137, 550):
+        for call in (1, 2, 137, 558):
             with self.subTest(call=call):
                 ran = self.flipped(call)
                 self.assertEqual(ran.returncode, 1, ran.stdout + ran.stderr)
                 self.assertRegex(ran.stdout, r"(?m)^digest +[0-9A-F]{16}$")
                 self.assertNotIn(digest(recorded()), ran.stdout)
                 self.assertEqual(len(re.findall(r"(?m)^  .*: found .*, recorded ", ran.stdout)), 1)
-        self.assertEqual(self.flipped(551).returncode, 0)  # there is no such call
+        self.assertEqual(self.flipped(559).returncode, 0)  # there is no such call
 
     def test_a_wrong_bit_of_a_rank(self):
-        """Calls 551 to 825 are those of all ranks together."""
-        for call, rank in ((7, 1), (600, 2), (825, 0)):
+        """Calls 559 to 837 are those of all ranks together."""
+        for call, rank in ((7, 1), (600, 2), (837, 0)):
             with self.subTest(call=call, rank=rank):
                 ran = self.flipped(call, "--json", ranks=3, STEADFOLD_TEST_RANK=str(rank))
                 found = json.loads(ran.stdout)

@@ -243,11 +243,15 @@ class Spreads(Case):
         for call, text in [
             (lambda: sfd.var(d, ddof=2), "ddof of 2"), (lambda: sfd.std(d + 1j), "deviation of dtype complex128"),
             (lambda: sfd.min(d.astype("U3")), "chunks of dtype <U3"), (lambda: sfd.max(d + 1j), "max of dtype complex128"),
-            (lambda: sfd.mean(d + 1j, weights=d), "weighted mean of dtype complex128"), (lambda: sfd.var(d, dtype=int), "results of dtype int64"),
+            (lambda: sfd.mean(d + 1j, weights=d), "weighted mean of dtype complex128"), (lambda: sfd.mean(d, weights=d + 1j), "weighted mean of dtype complex128"),
+            (lambda: value(sfd.max(da.zeros((4, 2), dtype=bool, chunks=1), 0, where=np.zeros((4, 2), bool))), "max of no elements"), (lambda: sfd.var(d, dtype=int), "results of dtype int64"),
             (lambda: value(sfd.var(da.full(SHAPE, 2**53 + 1, chunks=5))), "above 2..53"),
         ]:  # fmt: skip
             with self.assertRaisesRegex((TypeError, ValueError), text):
                 call()
+        for call in (lambda: sfd.var(d * 1.7e308), lambda: sfd.mean(d, weights=d * 1.7e308)):
+            with self.assertRaisesRegex(OverflowError, "above the largest float64"):
+                value(call())
 
 
 class Integers(Case):
@@ -328,6 +332,12 @@ class Groups(Case):
     def test_what_keys_are_refused(self):
         with self.assertRaisesRegex(TypeError, "keys of dtype float64"):
             sfd.group_by(da.ones(3))
+        for call in (lambda: sfd.sum_by(da.ones(3, chunks=2), np.ma.array([1, 2, 3], mask=[0, 1, 0]), 4), lambda: sfd.group_by(np.ma.array([1, 2], mask=[0, 1]))):
+            with self.assertRaisesRegex(TypeError, "a masked array"):
+                call()
+        with self.assertRaisesRegex(TypeError, "keys of the types int, str"):
+            sfd.group_by(["a", 1])
+        self.assertEqual(sfd.group_by(["a\0", "a"]).keys.tolist(), ["a", "a\0"])
         with self.assertRaisesRegex(ValueError, "0 groups"):
             sfd.group_by(da.zeros(3, dtype=int), 0)
         with self.assertRaisesRegex(TypeError, "labels of dtype float64"):

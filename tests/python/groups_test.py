@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import itertools
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -91,6 +92,14 @@ class Keys(unittest.TestCase):
             self.assertEqual([len(each) for each in found], [0, 0, 0])
         texts = refusals(3, lambda worker, member: sf.group_by([0], 2 + worker % 2, comm=member))
         self.assertIn("labels of 2 on rank 0 and labels of 3 on rank 1", texts[2])
+
+    def test_subclasses_of_str(self):
+        season = enum.Enum("Season", {"WINTER": "w", "SUMMER": "s"}, type=str)
+        self.assertEqual(sf.group_by([season.WINTER, season.SUMMER]).keys.tolist(), ["s", "w"])
+        labels = np.array([1, 2])
+        groups = sf.group_by(labels, 3)
+        labels[:] = 0
+        self.assertEqual(groups.sum([1.0, 2.0]).tolist(), [0.0, 1.0, 2.0])
 
     def test_no_keys(self):
         for empty in ([], np.empty(0, "U3"), np.empty((0, 3), int), [None, None]):

@@ -178,6 +178,7 @@ class Terms {
 
 /// n P - X Y of n pairs, from the sums of products and of both numbers.
 struct Comoment {
+  Comoment() = default;
   Comoment(const Total& products, const Total& x, const Total& y, std::uint64_t n) : size(products.size) {
     for (const Total* each : {&products, &x, &y}) is_finite = is_finite && !each->is_nan && !each->is_infinite;
     if (!is_finite) return;
@@ -214,7 +215,7 @@ struct Comoments {
   }
   bool are_finite() const { return both.is_finite && of_first.is_finite && of_second.is_finite; }
 
-  Comoment both{{}, {}, {}, 0}, of_first = both, of_second = both;
+  Comoment both, of_first, of_second;
 };
 
 template <class T>
