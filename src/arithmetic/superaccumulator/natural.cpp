@@ -193,7 +193,7 @@ Leading Natural::divided_by(const Natural& divisor, int lowest_exponent) const n
   while (first == 0) first = rest.divide(next());
   Uint128 others = 0;
   for (int i = 0; i < 4; ++i) others = others << 32 | rest.divide(next());
-  const int width = std::bit_width(first);
+  const int width = 32 - std::countl_zero(first);
   Leading quotient;
   quotient.bits = Uint128{first} << (128 - width) | others >> width;
   // The last digit of the quotient has the weight of the last digit taken.
