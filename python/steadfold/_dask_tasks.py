@@ -90,8 +90,7 @@ class Task:
         check_masks(x, *others)
         given = dict(zip(self.names, others))
         if self.groups is not None:
-            axis = _convert.axes_of(None, x.ndim)
-            made = _reductions.sum_by(x, np.broadcast_to(given["labels"], x.shape), self.groups, axis, None, given.get("where"),
+            made = _reductions.sum_by(x, np.broadcast_to(given["labels"], x.shape), self.groups, None, None, given.get("where"),
                                       weights=given.get("factors"))
             return np.asarray(made)
         if self.quotients:

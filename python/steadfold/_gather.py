@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,36 +16,60 @@ from ._numbers import Collective
 WORD = np.dtype(np.uint64)
 
 
+def words_of_ranks(word: int, comm: Any) -> list[int]:
+    """Returns the word of every rank, in rank order: a number from 0 to 2**64 - 1."""
+    if comm is None:
+        return [word]
+    group = _core.Group(comm)
+    words = np.zeros(group.size, WORD)
+    words[group.rank] = word
+    return _added(words, comm).tolist()  # type: ignore[no-any-return]
+
+
 def gathered(rows: Array, comm: Any) -> Array:
     """Returns the rows of all ranks in rank order. A row is an array of words, of the same length on all ranks."""
+    return _concatenated(rows, words_of_ranks(len(rows), comm), comm)
+
+
+def _concatenated(rows: Array, counts: list[int], comm: Any) -> Array:
+    """Returns the rows of all ranks; `counts` are their numbers."""
     if comm is None:
         return rows
-    group = _core.Group(comm)
-    counts = _added(np.where(np.arange(group.size) == group.rank, len(rows), 0).astype(WORD), comm)
-    first = int(counts[:group.rank].sum())
-    every = np.zeros((int(counts.sum()), rows.shape[1]), WORD)
+    first = sum(counts[:_core.Group(comm).rank])
+    every = np.zeros((sum(counts), rows.shape[1]), WORD)
     every[first:first + len(rows)] = rows
     return _added(every, comm) if every.size else every
 
 
 def _added(words: Array, comm: Any) -> Array:
-    """Returns the sum over the ranks. One rank at most has a word that is not 0."""
+    """Returns the sum over the ranks. At most one rank has a word other than 0."""
     result = _core.reduce_buffer(Collective.REDUCE, words.reshape(-1), "sum", None, False, comm, {}, Mode.RUN)
     return np.asarray(result).reshape(words.shape)
 
 
 def gathered_bytes(function: str, data: bytes, comm: Any) -> list[bytes]:
-    """Returns the bytes of all ranks in rank order. Raises an error on all ranks if one of them is in another function."""
+    """Returns the bytes of all ranks in rank order. All ranks must call the same public function, whose name is `function`;
+    otherwise all ranks raise."""
     if comm is None:
         return [data]
     data = function.encode() + b"\n" + data
-    sizes = gathered(np.array([[len(data)]], WORD), comm).ravel().tolist()
-    words = -(-max(sizes) // WORD.itemsize)
-    row = np.frombuffer(data.ljust(words * WORD.itemsize, b"\0"), WORD).reshape(1, words)
-    rows = gathered(row, comm)
-    parts = [rows[rank].tobytes()[:size].partition(b"\n") for rank, size in enumerate(sizes)]
-    functions = {name.decode(): rank for rank, (name, _, _) in reversed(list(enumerate(parts)))}
+    sizes = words_of_ranks(len(data), comm)
+    counts = [-(-size // WORD.itemsize) for size in sizes]
+    own = np.frombuffer(data.ljust(-(-len(data) // WORD.itemsize) * WORD.itemsize, b"\0"), WORD)
+    every = _concatenated(own.reshape(-1, 1), counts, comm).tobytes()
+    starts = [WORD.itemsize * sum(counts[:rank]) for rank in range(len(counts))]
+    parts = [every[start:start + size].partition(b"\n") for start, size in zip(starts, sizes)]
+    functions = first_places([name.decode() for name, _, _ in parts])
     if len(functions) > 1:
-        texts = " and ".join(f"{name} on rank {rank}" for name, rank in sorted(functions.items(), key=lambda item: item[1]))
-        raise MismatchError(f"the ranks made different calls ({texts}), make the same call on every rank")
+        raise MismatchError(f"the ranks made different calls ({listed(functions, 'rank')}), make the same call on every rank")
     return [content for _, _, content in parts]
+
+
+def first_places(values: Sequence[str]) -> dict[str, int]:
+    """Returns the distinct values, in order, and the first place of each."""
+    return {value: values.index(value) for value in dict.fromkeys(values)}
+
+
+def listed(places: dict[str, int], source: str) -> str:
+    """Returns a text such as "a on rank 0 and b on rank 2", for an error."""
+    return " and ".join(f"{value} on {source} {place}" for value, place in places.items())

@@ -10,7 +10,7 @@ from ._convert import as_array, axes_of
 from ._keys import labelled, numbered
 from ._numbers import Operation
 from ._options import CallOptions
-from ._reductions import DEVIATIONS, VARIANCES, Axis, Statistics, _call, statistic, with_options
+from ._reductions import DEVIATIONS, VARIANCES, Axis, Statistics, _call, statistic, statistics_of, with_options
 from ._told import told
 
 if TYPE_CHECKING:
@@ -127,10 +127,9 @@ class GroupBy:
 
     @with_options(CallOptions)
     def statistics(self, x: ArrayLike, axis: Axis = None, where: ArrayLike | None = None, **options: Unpack[CallOptions]) -> Statistics | None:
-        """Ten numbers of every group, see `steadfold.statistics`. Indices count all elements of the job, not those of the
-        group."""
-        found = self._reduce(Operation.STATISTICS, x, None, axis, None, where, options)
-        return None if found is None else Statistics(*(found[name] for name in Statistics._fields))
+        """Returns ten numbers for every group, as `steadfold.statistics` does. An index is the position of the element among
+        all elements of the job."""
+        return statistics_of(self._reduce(Operation.STATISTICS, x, None, axis, None, where, options))
 
     @with_options(CallOptions)
     def dot(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, where: ArrayLike | None = None,

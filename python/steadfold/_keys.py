@@ -11,7 +11,7 @@ import numpy as np
 from ._convert import as_array, as_labels
 from ._elements import Array
 from ._errors import MismatchError
-from ._gather import WORD, gathered, gathered_bytes
+from ._gather import WORD, first_places, gathered, gathered_bytes, listed, words_of_ranks
 from ._told import told
 
 _NUMBERED = "labels of "  # in place of a dtype, with the number of groups
@@ -36,7 +36,7 @@ def labelled(labels: Any, groups: int, comm: Any) -> tuple[Array, Array]:
             raise ValueError(f"{groups} groups (at least one group is needed), give the number of groups")
         keys = np.arange(groups)
     kinds = [data.decode() for data in gathered_bytes("group_by", f"{_NUMBERED}{groups}".encode(), comm)]
-    known = _first_places(kinds)
+    known = first_places(kinds)
     if len(known) > 1:
         _refuse_mixture(known, "rank")
     return keys, array.copy()  # the caller may change its array
@@ -103,7 +103,7 @@ def with_one_type(given: Any) -> Array:
         for text in (str, bytes):
             if all(issubclass(each, text) for each in types):
                 made = np.empty(keys.shape, object)
-                made.reshape(-1)[:] = [key if key is None else text.__add__(key, text()) for key in objects.flat]  # of subclasses, the text
+                made.reshape(-1)[:] = [key if key is None else text().join([key]) for key in objects.flat]  # subclasses as plain text
                 return made
         raise TypeError(f"keys of the types {', '.join(sorted(each.__name__ for each in types))} (objects as keys must be all str or all bytes), "
                         "convert the keys, as np.array(keys, str)")
@@ -134,7 +134,7 @@ def _united_over_ranks(own: Array, comm: Any) -> Array:
     common = _common(kinds, own.dtype, "rank")  # raises on all ranks, or on none
     with told(comm):
         packed = _packed(own, common)
-    width = int(gathered(np.array([[packed.shape[1]]], WORD), comm).max())
+    width = max(words_of_ranks(packed.shape[1], comm))
     with told(comm):
         wide = np.zeros((len(packed), width), WORD)
         wide[:, :packed.shape[1]] = packed
@@ -152,7 +152,7 @@ def _kind_of(keys: Array) -> str:
 
 def _common(kinds: list[str], own: np.dtype[Any], source: str) -> np.dtype[Any]:
     """Returns the dtype of the keys of all ranks or parts."""
-    known = _first_places(kinds)
+    known = first_places(kinds)
     if any(kind.startswith(_NUMBERED) for kind in known):
         _refuse_mixture(known, source)
     known.pop("", None)
@@ -167,12 +167,8 @@ def _common(kinds: list[str], own: np.dtype[Any], source: str) -> np.dtype[Any]:
     return common
 
 
-def _first_places(kinds: list[str]) -> dict[str, int]:
-    return {kind: number for number, kind in reversed(list(enumerate(kinds)))}
-
-
 def _refuse_mixture(known: dict[str, int], source: str) -> NoReturn:
-    texts = " and ".join(f"{_NAMES.get(kind, kind)} on {source} {number}" for kind, number in sorted(known.items(), key=lambda item: item[1]))
+    texts = listed({_NAMES.get(kind, kind): number for kind, number in known.items()}, source)
     raise MismatchError(f"keys of {texts} (all {source}s must have keys of one dtype, or give the same number of groups), convert the keys")
 
 

@@ -275,6 +275,11 @@ def statistics(
     (4.0, 2, 2.3333333333333335)
     """
     result = _call(Operation.STATISTICS, x, None, axis, None, keepdims, where, comm, options)
+    return statistics_of(result)
+
+
+def statistics_of(result: Any) -> Statistics | None:
+    """Returns the fields of the result of a call, or None if this rank gets no result."""
     return None if result is None else Statistics(*(result[name] for name in Statistics._fields))
 
 

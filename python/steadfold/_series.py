@@ -1,4 +1,5 @@
-"""Results of series, whose elements have an order: over ranks first those of rank 0, then those of rank 1, and so on."""
+"""Results that depend on the order of the elements. Over ranks the elements of rank 0 come first, then the elements of
+rank 1, and so on."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from ._accumulator import Accumulator
 from ._convert import as_array, axes_of, is_half
 from ._elements import Array
 from ._errors import MismatchError
-from ._gather import gathered_bytes
+from ._gather import first_places, gathered_bytes, listed
 from ._told import told
 
 if TYPE_CHECKING:
@@ -115,11 +116,11 @@ def _total(line: Array) -> bytes:
 def _before(totals: Totals, kind: str, comm: Any) -> list[Totals]:
     """Returns, for every line, the totals of the ranks before this one. All ranks must have the same `kind` of lines."""
     every = _exchanged("cumsum", (kind, totals), comm)
-    kinds = {each: rank for rank, (each, _) in reversed(list(enumerate(every)))}
+    kinds = first_places([each for each, _ in every])
     if len(kinds) > 1:
-        texts = " and ".join(f"{each} on rank {rank}" for each, rank in sorted(kinds.items(), key=lambda item: item[1]))
-        raise MismatchError(f"{texts} (all ranks must have arrays of one dtype, and of one shape but for the axis), convert the arrays")
-    return [[each[line] for _, each in every[:_rank_of(comm)]] for line in range(len(totals))]
+        raise MismatchError(f"{listed(kinds, 'rank')} (all ranks must have arrays of one dtype, and of one shape but for the axis), convert the arrays")
+    earlier = [each for _, each in every[:_rank_of(comm)]]
+    return [[each[line] for each in earlier] for line in range(len(totals))]
 
 
 def autocorrelation(x: ArrayLike, lag: int = 1, *, comm: Any = None) -> Any:
@@ -161,8 +162,8 @@ def autocorrelation(x: ArrayLike, lag: int = 1, *, comm: Any = None) -> Any:
 
 
 def _of_lag(series: Array, partners: Array, place: tuple[int, int, int], comm: Any) -> Any:
-    """`partners` are the elements that follow those of the series at the lag. `place` is the index of the first element
-    in the whole series, the length of the whole series, and the lag."""
+    """Returns the coefficient. `series` has the elements of this rank, and partners[i] is the element at the lag behind
+    series[i]. `place`: the index of series[0] in the series of all ranks, the length of that series, and the lag."""
     first, rows, lag = place
     ends = [series[:max(lag - first, 0)], series[max(rows - lag - first, 0):]]
     with told(comm):

@@ -12,9 +12,9 @@ are merged without rounding; integers are added as integers. An exact sum betwee
 the exponents differ widely, so reduce long axes. If every reduced axis lies in one chunk, the chunks are reduced at
 once and nothing is merged.
 
-The other arguments are those of steadfold's functions. `split_every` is dask's: the number of partial results that a
-task merges. All sums use method exact, since other methods depend on the positions of elements. Elements are float32,
-float64, complex64, complex128, bool or integers.
+`axis`, `dtype`, `keepdims`, `where` and `weights` have the same meaning as in `steadfold`. `split_every` is dask's: the
+number of partial results that a task merges. All sums use method exact, since other methods depend on the positions of
+elements. Elements are float32, float64, complex64, complex128, bool or integers.
 """
 
 from __future__ import annotations

@@ -78,8 +78,8 @@ class ExactSum {
       mpfr_sqrt(exact, exact, MPFR_RNDN);
     });
   }
-  /// This sum divided by the root of the product of two others, of which 4400 bits are taken likewise. Of the product
-  /// of the others all bits are taken.
+  /// Divides this sum by the root of the product of two other sums. The product is exact. The root and the quotient
+  /// have 4400 bits before the result is rounded.
   template <class Result>
   Result divided_by_root(const ExactSum& a, const ExactSum& b) const {
     return rounded_through<Result>([&](mpfr_t exact) {

@@ -66,6 +66,12 @@ Result mean_of(const std::vector<T>& x, const std::vector<T>& w, std::mt19937_64
   return result_of<T, Result>(Operation::weighted_mean, x, w, random);
 }
 
+template <class T>
+void set_to_any_magnitudes(std::vector<T>& values, std::mt19937_64& random) {
+  for (T& value : values)
+    while (!std::isfinite(value = std::bit_cast<T>(static_cast<BitsOf<T>>(random())))) continue;
+}
+
 template <class T, class Result>
 void expect_reference(std::uint64_t first_seed) {
   for (std::uint64_t seed = first_seed; seed < first_seed + 300; ++seed) {
@@ -74,10 +80,8 @@ void expect_reference(std::uint64_t first_seed) {
     const Count rows = 1 + random() % 100;
     std::vector<T> x = wide_values<T>(random, rows);
     std::vector<T> w = wide_values<T>(random, rows);
-    if (seed % 4 == 1)  // any magnitudes
-      for (auto* each : {&x, &w})
-        for (T& value : *each)
-          while (!std::isfinite(value = std::bit_cast<T>(static_cast<BitsOf<T>>(random())))) continue;
+    if (seed % 4 == 1)
+      for (auto* each : {&x, &w}) set_to_any_magnitudes(*each, random);
     if (seed % 4 == 2)  // quotients that are numbers themselves, or lie in the middle of two
       for (Count i = 0; i < rows; ++i) {
         w[i] = static_cast<T>(1 + random() % 3);
@@ -168,10 +172,8 @@ void expect_comoments(std::uint64_t first_seed) {
     const Count rows = 2 + random() % 100;
     std::vector<T> x = wide_values<T>(random, rows);
     std::vector<T> y = wide_values<T>(random, rows);
-    if (seed % 4 == 1)  // any magnitudes
-      for (auto* each : {&x, &y})
-        for (T& value : *each)
-          while (!std::isfinite(value = std::bit_cast<T>(static_cast<BitsOf<T>>(random())))) continue;
+    if (seed % 4 == 1)
+      for (auto* each : {&x, &y}) set_to_any_magnitudes(*each, random);
     if (seed % 4 == 2)  // nearly alike, far from 0: a covariance of doubles would have no digit right
       for (Count i = 0; i < rows; ++i) {
         x[i] = std::ldexp(T{1}, std::numeric_limits<T>::digits - 1) + static_cast<T>(random() % 4);
