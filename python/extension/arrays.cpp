@@ -89,6 +89,14 @@ nb::object to_array(nb::handle object) {
   return converted("as_array", object);
 }
 
+bool is_column(nb::handle object) {
+  PyObject* const given = object.ptr();
+  const bool is_usual = object.is_none() || PyArray_Check(given) || PyArray_IsAnyScalar(given) || PyList_Check(given) ||
+                        PyTuple_Check(given);
+  if (is_usual) return false;
+  return nb::cast<bool>(nb::module_::import_("steadfold._arrow").attr("is_column")(object));
+}
+
 void Results::make(const npy_intp* shape, int axes, nb::object dtype) {
   dtype_ = std::move(dtype);
   type_ = NPY_VOID;

@@ -390,6 +390,8 @@ nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle ax
     if (operation < 0 || operation >= count)
       refuse("operation %d is unknown (the operations are 0 to %d), call a function of the package", operation,
              count - 1);
+    // Python turns the nulls of columns into a mask, and calls again.
+    if (is_column(x) || is_column(factors) || is_column(where) || is_column(labels)) return false;
     return translate(from, call);
   });
 }

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
+from ._arrow import is_column
+from ._convert import without_nulls
 from ._numbers import Operation
 
 if TYPE_CHECKING:
@@ -54,11 +56,16 @@ class Accumulator:
     def add(self, x: ArrayLike, weights: ArrayLike | None = None, where: ArrayLike | None = None, *, threads: int = 1) -> None:
         """Adds the elements of `x`. The last axes of `x` must have the shape of the accumulator. With `weights`, which are
         broadcast to the elements, adds products."""
-        self._core.add(x, weights, where, threads, False)
+        self._add(x, weights, where, threads, False)
 
     def subtract(self, x: ArrayLike, weights: ArrayLike | None = None, where: ArrayLike | None = None, *, threads: int = 1) -> None:
         """Subtracts elements, as if they had never been added."""
-        self._core.add(x, weights, where, threads, True)
+        self._add(x, weights, where, threads, True)
+
+    def _add(self, x: Any, weights: Any, where: Any, threads: int, subtract: bool) -> None:
+        if is_column(x) or is_column(weights) or is_column(where):
+            x, weights, where = without_nulls(x, weights, where, False)
+        self._core.add(x, weights, where, threads, subtract)
 
     def merge_ranks(self, comm: Any) -> None:
         """Replaces the accumulator of every rank by the sum of the accumulators of all ranks. Collective."""

@@ -13,7 +13,7 @@ try:
 except ImportError:
     from numpy import AxisError as AxisError  # type: ignore[attr-defined,no-redef]
 
-from . import _core, _elements
+from . import _arrow, _core, _elements
 from ._elements import Array
 
 _DLPACK_HOST = (1, 3)  # DLPack's numbers for memory of the host, and for memory of the host pinned by CUDA
@@ -42,9 +42,11 @@ def located(value: np.dtype[Any]) -> np.dtype[Any]:
 
 def as_array(x: Any) -> Array:
     """Makes an array in the machine's byte order of any object with elements: through NumPy's protocols, the buffer
-    protocol, or DLPack."""
+    protocol, DLPack, or Arrow's interface. Refuses a column with nulls; see `without_nulls`."""
     if isinstance(x, np.ndarray):
         array = x
+    elif _arrow.is_column(x):
+        array = _arrow.column_of(x).without_nulls()
     else:
         array = _made_array(x)
     # Dask arrays have the attribute _meta.
@@ -52,6 +54,28 @@ def as_array(x: Any) -> Array:
         raise TypeError(f"a masked array (its mask would be ignored), {_advice_on_masks(x)}")
     array = np.asarray(array)
     return array if array.dtype.isnative else _elements.converted(array, array.dtype.newbyteorder("="))
+
+
+def as_operand(x: Any) -> Any:
+    """Makes an array of any object with elements, but a `Column`, which has nulls, of a column. Both have the attributes
+    dtype, shape and ndim."""
+    return _arrow.column_of(x) if _arrow.is_column(x) else as_array(x)
+
+
+def without_nulls(x: Any, factors: Any, where: Any, is_over_ranks: bool) -> tuple[Any, Any, Any]:
+    """Returns elements, factors and a mask that leaves out the elements that are null, or whose factors are. Over ranks
+    there is a mask if the type of a column permits nulls. Otherwise ranks with nulls and ranks without nulls would make
+    different calls."""
+    x, factors = (None if each is None else as_operand(each) for each in (x, factors))
+    mask = None if where is None or where is True else as_mask(where)
+    for column in (each for each in (x, factors) if isinstance(each, _arrow.Column)):
+        are_valid = column.are_valid
+        if are_valid is None and is_over_ranks and column.is_nullable:
+            are_valid = np.ones(column.shape, bool)
+        if are_valid is not None:
+            mask = are_valid if mask is None else mask & are_valid
+    x, factors = (each.values if isinstance(each, _arrow.Column) else each for each in (x, factors))
+    return x, factors, mask
 
 
 def as_initial(value: Any, dtype: Any, shape: tuple[int, ...]) -> Array:
@@ -111,7 +135,9 @@ def axes_of(axis: Any, count: int) -> tuple[int, ...]:
 
 
 def as_mask(where: Any) -> Array:
-    mask = as_array(where)
+    """Returns a mask. A null in a column of bool leaves its element out."""
+    given = as_operand(where)
+    mask = given.with_zeros() if isinstance(given, _arrow.Column) and given.dtype.kind == "b" else as_array(given)
     if mask.dtype.kind != "b":
         raise TypeError(f"where of dtype {mask.dtype} (a mask must have dtype bool), write where = x > 0, for example")
     return mask
@@ -119,8 +145,11 @@ def as_mask(where: Any) -> Array:
 
 def as_labels(labels: Any) -> Array:
     """Returns labels as integers. Integers of 32 and 64 bits, and unsigned integers of 8 and 16 bits, are kept as they
-    are."""
-    array = as_array(labels)
+    are. A null in a column means no group."""
+    given = as_operand(labels)
+    if isinstance(given, _arrow.Column) and given.are_valid is not None and given.dtype.kind in "iu":
+        return _elements.labels_with_nulls(given.with_zeros(), given.are_valid)
+    array = as_array(given)
     if array.dtype.kind not in "iu":
         raise TypeError(f"labels of dtype {array.dtype} (labels must be integers, 0 to groups - 1), convert the labels")
     if array.dtype.itemsize >= 4 or array.dtype.kind == "u":

@@ -300,3 +300,18 @@ def _terms(operation: str, x: Array, factors: Array | None) -> Iterator[tuple[in
         yield 0, -imag, factors.imag
         yield 1, x.real, factors.imag
         yield 1, imag, factors.real
+
+
+@promised
+def bits(packed: Array, first: int, count: int) -> Array:
+    """Returns bits as bool, the lowest bit of a byte first."""
+    return np.unpackbits(packed, count=first + count, bitorder="little")[first:].view(bool)
+
+
+@promised
+def labels_with_nulls(labels: Array, are_valid: Array) -> Array:
+    """Returns labels as int64, and -1 for a null. A label that int64 cannot hold becomes the largest int64, which the
+    library refuses."""
+    if labels.dtype == np.uint64:
+        labels = np.minimum(labels, np.uint64(2**63 - 1))
+    return np.where(are_valid, labels.astype(np.int64), -1)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from . import _core, _elements
-from ._convert import are_wider, as_array, as_mask, common_dtype, is_half
+from ._arrow import is_column
+from ._convert import are_wider, as_array, as_labels, as_mask, common_dtype, is_half, without_nulls
 from ._elements import Array, as_float64, integer_parts, integer_quotients
 from ._mode import Mode
 from ._numbers import Collective, Operation
@@ -29,8 +30,16 @@ _NAMES = {
 
 
 def reduce(operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims: bool, *rest: Any) -> Any:
-    """Makes a call for which _core.reduce returned NotImplemented."""
-    comm = rest[3]
+    """Makes a call for which _core.reduce returned NotImplemented: of columns of tables, or of types that the library
+    does not take."""
+    where, labels, groups, comm = rest[:4]
+    if any(is_column(each) for each in (x, factors, where, labels)):
+        with told(comm):
+            x, factors, where = without_nulls(x, factors, where, comm is not None)
+            rest = (where, None if labels is None else as_labels(labels), groups, *rest[3:])
+        result = _core.reduce(operation, x, factors, axis, dtype, keepdims, *rest)
+        if result is not NotImplemented:
+            return result
     with told(comm):
         array = as_array(x)
         operands = _operands(Operation(operation), array, None if factors is None else as_array(factors), dtype)

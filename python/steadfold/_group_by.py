@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._convert import as_array, axes_of
+from ._convert import as_operand, axes_of
 from ._keys import labelled, numbered
 from ._numbers import Operation
 from ._options import CallOptions
@@ -69,7 +69,7 @@ class GroupBy:
 
     def _reduce(self, operation: int, x: Any, factors: Any, axis: Any, dtype: Any, where: Any, options: Any) -> Any:
         with told(self._comm):
-            elements = as_array(x)
+            elements = as_operand(x)
             labels = self._labels_for(elements, axis)
         groups = len(self) or 1  # without keys, no element is in the group that the call makes
         found = _call(operation, elements, factors, axis, dtype, False, where, self._comm, options, labels, groups)
@@ -98,7 +98,7 @@ class GroupBy:
         if weights is not None:
             return self._reduce(Operation.WEIGHTED_MEAN, x, weights, axis, dtype, where, options)
         with told(self._comm):
-            elements = as_array(x)
+            elements = as_operand(x)
         if elements.dtype.kind in "biu":
             return self._statistic(("mean",), 0, elements, axis, dtype, where, options)
         return self._reduce(Operation.MEAN, elements, None, axis, dtype, where, options)

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ._arrow import column_of, is_column
 from ._convert import as_array, as_labels
 from ._elements import Array
 from ._errors import MismatchError
@@ -63,8 +64,11 @@ class _Given:
     """The keys of one process or part."""
 
     def __init__(self, keys: Any) -> None:
-        given = with_one_type(keys)
+        column = column_of(keys) if is_column(keys) else None
+        given = with_one_type(keys if column is None else column.values)
         self._are_keys = _are_keys(given)
+        if column is not None and column.are_valid is not None:
+            self._are_keys = self._are_keys & column.are_valid
         self.distinct, self._places = _distinct(given[self._are_keys])
 
     def numbers(self, found: Array) -> Array:

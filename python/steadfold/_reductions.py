@@ -3,7 +3,8 @@
 All functions take the same arguments and options, if they apply:
 
 x
-    The elements of this process: an array of any shape and strides, or any object that NumPy converts to an array.
+    The elements of this process: an array of any shape and strides, any object that NumPy converts to an array, or a
+    column of a table (pyarrow, Polars, DuckDB, pandas), whose nulls are left out.
 y
     The second factors, broadcast to the elements.
 axis
@@ -47,7 +48,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 import numpy as np
 
 from . import _core, _elements, _fallback
-from ._convert import as_array, common_dtype
+from ._convert import as_array, as_operand, common_dtype
 from ._errors import EmptyError
 from ._method import Method, name_of
 from ._mode import Mode
@@ -117,11 +118,11 @@ def _check_out(
     if not out.flags.writeable:
         refuse(comm, ValueError("out is read-only (results cannot be stored in it), give an array that may be written"))
     with told(comm):
-        elements = as_array(x)
+        elements = as_operand(x)
         shape = _shape_of_results(elements, axis, keepdims)
         if shape not in (None, out.shape):
             raise ValueError(f"out of shape {out.shape} for results of shape {shape} (the shapes must be equal), give an out of the results' shape")
-        known = [elements.dtype] + ([] if factors is None else [as_array(factors).dtype]) + ([np.dtype(np.float64)] if is_divided else [])
+        known = [elements.dtype] + ([] if factors is None else [as_operand(factors).dtype]) + ([np.dtype(np.float64)] if is_divided else [])
         results = common_dtype(*known) if dtype is None else np.dtype(dtype)
         if results is None:
             return dtype  # the call reports the error in the elements
@@ -242,7 +243,7 @@ def mean(
         root = options.get("root")
         if root is not None and comm is not None and _core.Group(comm).rank != root:
             return None
-        result = _mean_of_nothing(as_array(x), axis, dtype, keepdims)
+        result = _mean_of_nothing(as_operand(x), axis, dtype, keepdims)
     return _store(result, out)
 
 
@@ -292,7 +293,7 @@ def statistic(names: tuple[str, ...], ddof: int, x: Any, dtype: Any, comm: Any, 
     if not isinstance(ddof, (int, float)) or ddof not in (0, 1):
         refuse(comm, ValueError(f"ddof of {ddof!r} (only ddof 0 and 1 are supported), multiply the variance with ddof=0 instead"))
     with told(comm):
-        array = as_array(x)
+        array = as_operand(x)
         rounded_to = np.dtype(_core.dtype_of_sums(array.dtype) if dtype is None else dtype).newbyteorder("=")
         if dtype is None and rounded_to.kind != "f":
             rounded_to = np.dtype(np.float64)  # used for integers; complex numbers are refused below

@@ -69,8 +69,7 @@ DOCTESTS = """
 import doctest, importlib, importlib.util, pkgutil
 import steadfold
 left_out = {"_core", "_openmpi", "_mpich", "_mpi_abi", "__main__"}
-if importlib.util.find_spec("dask") is None:
-    left_out.add("dask")
+left_out |= {name for name in ("dask", "polars") if importlib.util.find_spec(name) is None}
 names = [found.name for found in pkgutil.iter_modules(steadfold.__path__) if found.name not in left_out]
 attempted = 0
 for name in ["steadfold", *("steadfold." + each for each in names)]:

@@ -78,7 +78,7 @@ NAMED_FILE = re.compile(r"(?<![\w./<\"-])(?:[\w-]+/)*[\w-]+\.(?:hpp|cpp|h|py|md|
 OF_OTHERS = set("mpi.h mpif.h dlpack.h ISO_Fortran_binding.h binned.h binnedBLAS.h misc/distribution_bench.sh page.md".split())
 # Names of NumPy that the package uses outside _elements.py: none converts elements of floating point or computes with them.
 OF_NUMPY = set("""asanyarray asarray from_dlpack broadcast_to expand_dims moveaxis reshape squeeze ndindex empty full ones zeros
-    any arange argsort ascontiguousarray concatenate flatnonzero frombuffer isin isnan isnat searchsorted stack unique where can_cast dtype generic ma nan ndarray promote_types result_type float32 float64 int8 int64 uint8
+    any arange argsort ascontiguousarray concatenate flatnonzero frombuffer isin isnan isnat searchsorted stack unique where can_cast dtype generic ma nan ndarray promote_types repeat result_type float32 float64 int8 int64 uint8
     uint64 __version__""".split())
 # NumPy's C functions that may convert elements; without a dtype CheckFromAny changes the byte order at most.
 CONVERTS = re.compile(r"\bPyArray_(?:Cast\w*|Copy\w*|FROM\w*|From\w+|\w+FromAny|Assign\w*|SetItem)\s*\((?!array\.ptr\(\), nullptr)")

@@ -146,17 +146,10 @@ def pages(house, release):
         made[f"reference/python/{page}.md"] = "\n\n".join([f"# {title} in Python", words, *entries]) + "\n"
     if lost:
         raise SystemExit(f"names of the Python package on no page ({', '.join(sorted(lost))}), name their module in SUBJECTS")
-    dask = importlib.import_module("steadfold.dask")
-    made["reference/python/dask.md"] = (
-        "\n\n".join(
-            [
-                "# Dask arrays in Python",
-                prose(dask.__doc__),
-                *(entry(name, getattr(dask, name), 2) for name in sorted(dask.__all__)),
-            ]
-        )
-        + "\n"
-    )
+    for name, title in {"dask": "Dask arrays in Python", "polars": "Expressions of Polars in Python"}.items():
+        module = importlib.import_module(f"steadfold.{name}")
+        entries = [entry(each, getattr(module, each), 2) for each in sorted(module.__all__)]
+        made[f"reference/python/{name}.md"] = "\n\n".join([f"# {title}", prose(module.__doc__), *entries]) + "\n"
     return made
 
 

@@ -1,0 +1,319 @@
+"""Columns of tables, read through Arrow's C data interface (https://arrow.apache.org/docs/format/CDataInterface.html).
+No library of Arrow is needed. pyarrow, Polars, DuckDB and pandas export columns in this way.
+
+Numbers in one chunk are read where they are. Several chunks are joined in a copy. Nulls become a mask."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _elements
+from ._elements import Array
+
+_NUMBERS = {"c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8", "e": "f2", "f": "f4", "g": "f8"}
+_UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
+_IS_NULLABLE = 2  # ARROW_FLAG_NULLABLE
+_MOST_INLINE = 12  # the length up to which a string view contains its string
+
+class _Schema(ctypes.Structure):
+    """ArrowSchema: the type of a column."""
+
+
+class _Data(ctypes.Structure):
+    """ArrowArray: the memory of a chunk."""
+
+
+class _Stream(ctypes.Structure):
+    """ArrowArrayStream: a column as a sequence of chunks."""
+
+
+_Schema._fields_ = [
+    ("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_void_p), ("flags", ctypes.c_int64),
+    ("n_children", ctypes.c_int64), ("children", ctypes.POINTER(ctypes.POINTER(_Schema))), ("dictionary", ctypes.POINTER(_Schema)),
+    ("release", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Schema))), ("private_data", ctypes.c_void_p),
+]
+_Data._fields_ = [
+    ("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64), ("n_buffers", ctypes.c_int64),
+    ("n_children", ctypes.c_int64), ("buffers", ctypes.POINTER(ctypes.c_void_p)), ("children", ctypes.POINTER(ctypes.POINTER(_Data))),
+    ("dictionary", ctypes.POINTER(_Data)), ("release", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Data))), ("private_data", ctypes.c_void_p),
+]
+_Stream._fields_ = [
+    ("get_schema", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Stream), ctypes.POINTER(_Schema))),
+    ("get_next", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Stream), ctypes.POINTER(_Data))),
+    ("get_last_error", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.POINTER(_Stream))),
+    ("release", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Stream))), ("private_data", ctypes.c_void_p),
+]
+
+_pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_in.restype = ctypes.c_void_p
+_pointer_in.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+class Column:
+    """A column of a table.
+
+    values
+        The elements; an element that is null has any value.
+    are_valid
+        A mask that is False for nulls, or None if there are no nulls.
+    is_nullable
+        Whether the type of the column permits nulls.
+    """
+
+    __slots__ = ("are_valid", "is_nullable", "values")
+
+    def __init__(self, values: Array, are_valid: Array | None, is_nullable: bool) -> None:
+        self.values = values
+        self.are_valid = are_valid
+        self.is_nullable = is_nullable
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.values.dtype
+
+    @property
+    def ndim(self) -> int:
+        return 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.values.shape  # type: ignore[no-any-return]
+
+    def without_nulls(self) -> Array:
+        """Returns the elements. Raises an error if an element is null."""
+        if self.are_valid is not None:
+            raise TypeError(f"a column with {int(np.flatnonzero(~self.are_valid).size)} nulls (this call cannot leave elements out), drop the nulls, as "
+                            "x.drop_nulls() or x.drop_null()")
+        return self.values
+
+
+    def with_zeros(self) -> Array:
+        """Returns the elements, with 0 in place of nulls."""
+        return self.values if self.are_valid is None else np.where(self.are_valid, self.values, self.dtype.type(0))
+
+
+def is_column(x: Any) -> bool:
+    """Returns whether an object is a column: it exports its memory by Arrow's interface, or is a `Column`."""
+    if isinstance(x, (np.ndarray, np.generic, float, int, list, tuple)):
+        return False
+    return isinstance(x, Column) or _exporter_of(x) is not None
+
+
+def column_of(x: Any) -> Column:
+    """Reads a column, for which `is_column` is true."""
+    if isinstance(x, Column):
+        return x
+    exporter = _exporter_of(x)
+    if hasattr(exporter, "__arrow_c_stream__"):
+        schema, chunks = _read_stream(exporter.__arrow_c_stream__())
+    else:
+        capsules = exporter.__arrow_c_array__()
+        schema = _at(_Schema, capsules[0], b"arrow_schema")
+        chunks = [_Chunk(_at(_Data, capsules[1], b"arrow_array"), capsules)]
+    column = _only_column_of(schema, type(x).__name__)
+    read = _reader_of(column)
+    parts = [read(data, chunk) for chunk in chunks for data in _columns_in(schema, chunk.data)]
+    values = [part for part, _ in parts]
+    nulls = [are_valid for _, are_valid in parts]
+    if len(parts) == 1:
+        return Column(values[0], nulls[0], bool(column.flags & _IS_NULLABLE))
+    joined = None
+    if any(each is not None for each in nulls):
+        joined = np.concatenate([np.ones(len(part), bool) if each is None else each for part, each in parts])
+    return Column(np.concatenate(values) if values else read(_Data(), None)[0], joined, bool(column.flags & _IS_NULLABLE))
+
+
+def _exporter_of(x: Any) -> Any:
+    """Returns the object that exports the memory of `x` by Arrow's interface, or None if there is none. A Series of pandas
+    counts if its missing values are pandas.NA: in other Series NaN stands for a missing value, and is a number here."""
+    if type(x).__module__.partition(".")[0] == "pandas":
+        missing = getattr(getattr(x, "dtype", None), "na_value", None)
+        if type(missing).__name__ != "NAType":
+            return None
+        x = getattr(x, "array", x)
+        return x.__arrow_array__() if hasattr(x, "__arrow_array__") else None
+    return x if hasattr(x, "__arrow_c_stream__") or hasattr(x, "__arrow_c_array__") else None
+
+
+class _Chunk:
+    """A chunk, and the object that owns its memory."""
+
+    def __init__(self, data: _Data, owner: Any) -> None:
+        self.data = data
+        self.owner = owner
+
+
+class _Owned:
+    """Owns the memory of a chunk of a stream."""
+
+    def __init__(self, data: _Data) -> None:
+        weakref.finalize(self, _release, data).atexit = False  # arrays may live longer than this module
+
+
+def _release(struct: Any) -> None:
+    if struct.release:
+        struct.release(ctypes.byref(struct))
+
+
+def _at(struct: Any, capsule: Any, name: bytes) -> Any:
+    return struct.from_address(_pointer_in(capsule, name))
+
+
+def _read_stream(capsule: Any) -> tuple[_Schema, list[_Chunk]]:
+    stream = _at(_Stream, capsule, b"arrow_array_stream")
+
+    def get(function: Any, struct: Any) -> None:
+        if function(ctypes.byref(stream), ctypes.byref(struct)) != 0:
+            why = stream.get_last_error(ctypes.byref(stream)) or b"it gives no reason"
+            raise RuntimeError(f"a column cannot be read ({why.decode(errors='replace')}), read the column again")
+
+    schema = _Schema()
+    get(stream.get_schema, schema)
+    weakref.finalize(schema, _release, _Schema.from_buffer_copy(schema))
+    chunks = []
+    while True:
+        data = _Data()
+        get(stream.get_next, data)
+        if not data.release:
+            break
+        chunks.append(_Chunk(data, _Owned(data)))
+    return schema, chunks
+
+
+def _only_column_of(schema: _Schema, name: str) -> _Schema:
+    """Returns the type of a column, or of the only column of a table."""
+    if schema.format != b"+s":
+        return schema
+    if schema.n_children == 1:
+        return schema.children[0].contents  # type: ignore[no-any-return]
+    names = ", ".join(schema.children[i].contents.name.decode() for i in range(min(schema.n_children, 8)))
+    raise TypeError(f"a {name} of {schema.n_children} columns (one column is reduced: {names or 'there is none'}), select a column")
+
+
+def _columns_in(schema: _Schema, data: _Data) -> Iterator[_Data]:
+    """Yields the column of a chunk; for a table the child with the rows of the chunk."""
+    if schema.format != b"+s":
+        yield data
+        return
+    child = _Data.from_buffer_copy(data.children[0].contents)
+    child.offset, child.length = child.offset + data.offset, data.length
+    if child.null_count == 0 or data.length != data.children[0].contents.length:
+        child.null_count = -1 if child.null_count else 0
+    yield child
+
+
+class _Memory:
+    """Memory of a chunk, for NumPy; keeps the owner alive."""
+
+    def __init__(self, address: int, shape: tuple[int, ...], dtype: np.dtype[Any], owner: Any) -> None:
+        self.owner = owner
+        self.__array_interface__ = {"version": 3, "data": (address, True), "shape": shape, "typestr": dtype.str}
+
+
+def _view(data: _Data, buffer: int, count: int, dtype: Any, chunk: Any, first: int = 0) -> Array:
+    """Returns elements of a buffer without a copy."""
+    dtype = np.dtype(dtype)
+    address = data.buffers[buffer] if count > 0 else None
+    if not address:
+        return np.empty(0, dtype)
+    return np.asarray(_Memory(address + first * dtype.itemsize, (count,), dtype, chunk.owner))
+
+
+def _bits(data: _Data, buffer: int, chunk: Any) -> Array:
+    """Returns the bits of a buffer as bool."""
+    first, shift = divmod(data.offset, 8)
+    packed = _view(data, buffer, (shift + data.length + 7) // 8, np.uint8, chunk, first)
+    return _elements.bits(packed, shift, data.length)
+
+
+def _valid(data: _Data, chunk: Any) -> Array | None:
+    if data.null_count == 0 or data.n_buffers == 0 or not data.buffers[0]:
+        return None
+    are_valid = _bits(data, 0, chunk)
+    return None if bool(are_valid.all()) else are_valid
+
+
+Reader = Callable[[_Data, Any], "tuple[Array, Array | None]"]
+
+
+def _reader_of(schema: _Schema) -> Reader:
+    """Returns the function that reads the values and the validity of a chunk."""
+    form = schema.format.decode()
+    if schema.dictionary:
+        return _dictionary_reader(_NUMBERS[form], _reader_of(schema.dictionary.contents))
+    values = _values_reader(form)
+    if values is None:
+        raise TypeError(f"a column of Arrow's type {form!r} (columns of numbers are reduced; integers, bool, strings, bytes and dates are keys), cast the column, "
+                        "to float64, for example")
+    return lambda data, chunk: (values(data, chunk), _valid(data, chunk))
+
+
+def _values_reader(form: str) -> Callable[[_Data, Any], Array] | None:
+    if form in _NUMBERS:
+        return lambda data, chunk: _view(data, 1, data.length, _NUMBERS[form], chunk, data.offset)
+    if form == "b":
+        return lambda data, chunk: _bits(data, 1, chunk) if data.length else np.empty(0, bool)
+    if form == "tdD":
+        return lambda data, chunk: _elements.converted(_view(data, 1, data.length, "i4", chunk, data.offset), "i8").view("M8[D]")
+    ticks = "M8[ms]" if form == "tdm" else f"M8[{_UNITS[form[2]]}]" if form[:2] == "ts" else f"m8[{_UNITS[form[2]]}]" if form[:2] == "tD" else None
+    if ticks is not None:
+        return lambda data, chunk: _view(data, 1, data.length, "i8", chunk, data.offset).view(ticks)
+    if form in ("u", "z", "U", "Z"):
+        return lambda data, chunk: _objects(_texts(data, chunk, "i4" if form in "uz" else "i8"), form in "uU")
+    return (lambda data, chunk: _objects(_texts_of_views(data, chunk), form == "vu")) if form in ("vu", "vz") else None
+
+
+def _dictionary_reader(index: str, read: Reader) -> Reader:
+    def read_dictionary(data: _Data, chunk: Any) -> tuple[Array, Array | None]:
+        are_valid = _valid(data, chunk)
+        codes = _view(data, 1, data.length, index, chunk, data.offset)
+        if are_valid is not None:
+            codes = np.where(are_valid, codes, 0)  # the code of a null may be any number
+        words, are_words = read(data.dictionary.contents if data.dictionary else _Data(), chunk)
+        if len(words) == 0:
+            return np.empty(len(codes), words.dtype), are_valid
+        if are_words is not None:
+            are_valid = are_words[codes] if are_valid is None else are_valid & are_words[codes]
+        return words[codes], are_valid
+
+    return read_dictionary
+
+
+def _objects(texts: Iterator[bytes], is_text: bool) -> Array:
+    found = [text.decode(errors="surrogateescape") for text in texts] if is_text else list(texts)
+    made = np.empty(len(found), object)
+    made[:] = found
+    return made
+
+
+def _texts(data: _Data, chunk: Any, offset: str) -> Iterator[bytes]:
+    if data.length == 0:
+        return
+    ends = _view(data, 1, data.length + 1, offset, chunk, data.offset).tolist()
+    memory = _view(data, 2, ends[-1], np.uint8, chunk).tobytes()
+    for begin, end in zip(ends, ends[1:]):
+        yield memory[begin:end]
+
+
+def _texts_of_views(data: _Data, chunk: Any) -> Iterator[bytes]:
+    """Yields the strings of string views: 16 bytes each, with the length, and the string or its place in a buffer."""
+    if data.length == 0:
+        return
+    views = _view(data, 1, 16 * data.length, np.uint8, chunk, 16 * data.offset)
+    places = views.view("i4").reshape(-1, 4).tolist()
+    inline = views.tobytes()
+    sizes = _view(data, data.n_buffers - 1, data.n_buffers - 3, "i8", chunk).tolist()
+    memory = [_view(data, 2 + i, size, np.uint8, chunk).tobytes() for i, size in enumerate(sizes)]
+    are_valid = _valid(data, chunk)
+    for i, (size, _, buffer, begin) in enumerate(places):
+        if are_valid is not None and not are_valid[i]:
+            yield b""
+        elif size <= _MOST_INLINE:
+            yield inline[16 * i + 4:16 * i + 4 + size]
+        else:
+            yield memory[buffer][begin:begin + size]

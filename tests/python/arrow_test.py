@@ -1,0 +1,221 @@
+"""Columns of pyarrow, Polars, pandas and DuckDB: the bits of their elements without nulls, on any number of workers."""
+
+from __future__ import annotations
+
+import gc
+import unittest
+import weakref
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import steadfold as sf
+from groups_test import on_workers, refusals, split
+from support import bits, hostile
+
+SEED = 20261203
+SIZES = (3, 4, 5, 7, 8)
+
+
+def with_nulls(count, seed=SEED):
+    """Hostile elements, and a mask that is False where an element is null. What lies in a null's place is not an element."""
+    elements = hostile(np.random.default_rng(seed), count)
+    return elements, np.random.default_rng(seed + 1).random(count) > 0.2
+
+
+def column(elements, are_valid, kind=None):
+    return pa.array(elements, kind, mask=~are_valid)
+
+
+def exporters(elements, are_valid):
+    """The same column from every library, in one chunk or several, with and without an offset."""
+    whole = column(elements, are_valid)
+    cut = len(elements) // 3
+    chunks = pa.chunked_array([whole[:cut], whole[:0], whole[cut:]])
+    around = pa.concat_arrays([pa.array([1.0, None, 3.0]), whole, pa.array([7.0])])
+    polars = pl.Series("x", pa.chunked_array([whole]))
+    return {
+        "array": whole, "slice": around[3:-1], "chunks": chunks, "record batch": pa.record_batch({"x": whole}),
+        "slice of a record batch": pa.record_batch({"x": around})[3:-1], "table": pa.table({"x": chunks}),
+        "reader": pa.table({"x": chunks}).to_reader(), "dictionary": whole.dictionary_encode(),
+        "polars": polars, "polars frame": polars.to_frame(), "polars chunks": polars[:cut].append(polars[cut:]),
+        "duckdb": duckdb.connect().from_arrow(pa.table({"x": chunks})),
+        "pandas, pyarrow": pd.Series(chunks, dtype=pd.ArrowDtype(pa.float64())),
+        "pandas, masked": pd.Series(pd.arrays.FloatingArray(elements.copy(), ~are_valid)),
+    }  # fmt: skip
+
+
+class Columns(unittest.TestCase):
+    def setUp(self):
+        print(f"seed {SEED}")
+
+    def test_every_exporter(self):
+        elements, are_valid = with_nulls(1003)
+        expected, control = bits(sf.sum(elements[are_valid])), bits(sf.sum(elements))
+        self.assertNotEqual(expected, control)
+        for name, given in exporters(elements, are_valid).items():
+            self.assertEqual(bits(sf.sum(given)), expected, name)
+
+    def test_every_function(self):
+        elements, are_valid = with_nulls(501)
+        others, are_others = with_nulls(501, SEED + 7)
+        x, y = column(elements, are_valid), pl.Series(column(others, are_others))
+        both = are_valid & are_others
+        of_one = {
+            name: getattr(sf, name) for name in ("sum", "mean", "min", "max", "argmin", "argmax", "var", "std", "norm")
+        } | {"statistics": lambda x, **options: sf.statistics(x, **options).sample_variance}
+        for name, function in of_one.items():
+            self.assertEqual(bits(function(x)), bits(function(elements, where=are_valid)), name)
+        of_two = {name: getattr(sf, name) for name in ("dot", "covariance", "sample_covariance", "corr")}
+        of_two |= {name: lambda x, y, f=getattr(sf, name): f(x, weights=y) for name in ("sum", "mean")}
+        for name, function in of_two.items():
+            expected = bits(function(elements[both], others[both]))
+            self.assertEqual(bits(function(x, y)), expected, name)
+            self.assertEqual(bits(function(elements, column(others, both))), expected, name)
+        where = np.arange(501) % 3 > 0
+        self.assertEqual(bits(sf.sum(x, where=where)), bits(sf.sum(elements[are_valid & where])))
+        nulls_in_mask = pa.array(where, mask=np.arange(501) % 5 == 0)
+        self.assertEqual(bits(sf.sum(elements, where=nulls_in_mask)), bits(sf.sum(elements[where & (np.arange(501) % 5 > 0)])))
+        out = np.empty((), np.float64)
+        self.assertEqual(bits(sf.mean(x, out=out)), bits(sf.mean(elements[are_valid])))
+        kept = sf.Accumulator()
+        kept.add(x)
+        kept.subtract(x[:100])
+        self.assertEqual((bits(kept.sum()), kept.rows), (bits(sf.sum(elements[100:][are_valid[100:]])), int(are_valid[100:].sum())))
+
+    def test_every_number(self):
+        given = np.array([3, 0, 1, 100, 7], "i8")
+        are_valid = np.array([True, False, True, True, True])
+        for kind in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"):
+            numbers = given.astype(kind)
+            for name in ("sum", "min", "mean", "argmax"):
+                found, expected = getattr(sf, name)(column(numbers, are_valid)), getattr(sf, name)(numbers, where=are_valid)
+                self.assertEqual((bits(found), found.dtype), (bits(expected), expected.dtype), f"{name} {kind}")
+        self.assertEqual(int(sf.sum(pa.array([True, None] + 20 * [True])[1:])), 20)
+
+    def test_nothing_is_copied(self):
+        numbers = pa.array(np.arange(1000.0))
+        series = pl.Series(np.arange(1000.0))
+        for given in (numbers, numbers[10:], pa.chunked_array([numbers]), series):
+            made = sf._convert.as_array(given)
+            self.assertFalse(made.flags.writeable)
+            self.assertEqual(made.__array_interface__["data"][0], np.asarray(given).__array_interface__["data"][0])
+        gone = weakref.ref(memory := np.arange(1000.0))
+        made = sf._convert.as_array(pa.array(memory))
+        del memory, numbers, given
+        gc.collect()
+        self.assertEqual(float(sf.sum(made)), 499500.0)
+        self.assertIsNotNone(gone())  # the array reads this memory
+        del made
+        gc.collect()
+        self.assertIsNone(gone())
+
+    def test_without_elements(self):
+        for given in (pa.array([], pa.float64()), pa.chunked_array([], pa.float64()), pl.Series([], dtype=pl.Float64)):
+            self.assertEqual(float(sf.sum(given)), 0.0)
+        for kind in (pa.string(), pa.int32(), pa.dictionary(pa.int8(), pa.string()), pa.bool_(), pa.date32()):
+            self.assertEqual(len(sf.group_by(pa.chunked_array([], kind))), 0)
+        self.assertEqual(float(sf.sum(pa.array([None, None], pa.float64()))), 0.0)
+        with self.assertWarns(RuntimeWarning):
+            self.assertTrue(np.isnan(sf.mean(pa.array([None, None], pa.float64()))))
+
+    def test_what_is_refused(self):
+        nulls = pa.array([1.0, None])
+        for call, text in (
+            (lambda: sf.cumsum(nulls), "a column with 1 nulls"),
+            (lambda: sf.fsum(nulls), "a column with 1 nulls"),
+            (lambda: sf.sum(pa.table({"a": nulls, "b": nulls})), "2 columns .one column is reduced: a, b"),
+            (lambda: sf.sum(pa.array([[1.0]])), "Arrow's type '.l'"),
+            (lambda: sf.sum(pa.nulls(3)), "Arrow's type 'n'"),
+            (lambda: sf.plan().sum(nulls), "a plan or a started call"),
+            (lambda: sf.sum(nulls, method="tree"), "tree is not supported"),
+            (lambda: sf.sum_by([1.0, 2.0], pa.array([2**63, None], pa.uint64()), 2), "label"),
+        ):
+            with self.assertRaisesRegex((TypeError, sf.UnsupportedError, sf.InvalidArgumentError), text):
+                call()
+
+    def test_a_stream_that_fails(self):
+        def batches():
+            yield pa.record_batch({"x": pa.array([1.0])})
+            raise OSError("the disk is full")
+
+        with self.assertRaisesRegex(RuntimeError, "the disk is full"):
+            sf.sum(pa.RecordBatchReader.from_batches(pa.schema({"x": pa.float64()}), batches()))
+
+
+class OverRanks(unittest.TestCase):
+    def test_nulls_on_some_ranks(self):
+        elements, are_valid = with_nulls(997, SEED + 2)
+        expected = bits(sf.sum(elements[are_valid])), bits(sf.std(elements, where=are_valid))
+        for size in SIZES:
+            are_valid_here = split(are_valid, size)
+            are_valid_here[1] = np.ones(len(are_valid_here[1]), bool)  # no bitmap on rank 1
+            parts = [column(x, valid) for x, valid in zip(split(elements, size), are_valid_here)]
+            known = np.concatenate(are_valid_here)
+            expected = bits(sf.sum(elements[known])), bits(sf.std(elements, where=known))
+            found = on_workers(size, lambda worker, member: (bits(sf.sum(parts[worker], comm=member)), bits(sf.std(parts[worker], comm=member))))
+            self.assertEqual(found, [expected] * size)
+
+    def test_errors_reach_all_ranks(self):
+        bad = pa.array([[1.0]])
+        for text in refusals(3, lambda worker, member: sf.sum(bad if worker == 1 else pa.array([1.0]), comm=member)):
+            self.assertIn("Arrow's type", text)
+
+
+class Keys(unittest.TestCase):
+    def test_every_kind(self):
+        words = ["b", "a", None, "bbbbbbbbbbbbbbbbb", "a", "é", "b", ""]
+        numbers = [5, 3, None, 2**40, 3, -1, 5, 0]
+        x = hostile(np.random.default_rng(SEED), 8)
+        kinds = {
+            "string": (pa.array(words), words), "large": (pa.array(words, pa.large_string()), words),
+            "view": (pa.array(words, pa.string_view()), words), "polars": (pl.Series(words), words),
+            "categorical": (pl.Series(words).cast(pl.Categorical), words), "slice": (pa.array(["z", None, *words])[2:], words),
+            "dictionary": (pa.array(words).dictionary_encode(), words),
+            "two dictionaries": (pa.chunked_array([pa.array(words[:3]).dictionary_encode(), pa.array(words[3:]).dictionary_encode()]), words),
+            "null in a dictionary": (pa.DictionaryArray.from_arrays([1, 0, 2, 4, 0, 3, 1, 5], ["a", "b", None, "é", "bbbbbbbbbbbbbbbbb", ""]), words),
+            "integers": (pa.array(numbers), numbers), "duckdb": (duckdb.connect().from_arrow(pa.table({"k": numbers})), numbers),
+        }  # fmt: skip
+        for name, (keys, known) in kinds.items():
+            expected = sorted({key for key in known if key is not None})
+            found = sf.group_by(keys)
+            self.assertEqual(found.keys.tolist(), expected, name)
+            for i, key in enumerate(expected):
+                rows = [row for row, each in enumerate(known) if each == key]
+                self.assertEqual(bits(found.mean(column(x, np.arange(8) != 4))[i]), bits(sf.mean(x[rows], where=[row != 4 for row in rows])), (name, key))
+
+    def test_any_code_in_place_of_a_null(self):
+        codes = pa.Array.from_buffers(pa.int8(), 3, [pa.py_buffer(b"\x05"), pa.py_buffer(b"\0\x63\0")])
+        found = sf.group_by(pa.DictionaryArray.from_arrays(codes, ["a"]))
+        self.assertEqual((found.keys.tolist(), found.labels.tolist()), (["a"], [0, -1, 0]))
+
+    def test_dates_bytes_and_bool(self):
+        days = np.array(["2020-02-01", "1960-01-01", "2020-02-01"], "M8[D]")
+        for kind in (pa.date32(), pa.date64(), pa.timestamp("s"), pa.timestamp("ms", "UTC"), pa.timestamp("us"), pa.timestamp("ns")):
+            found = sf.group_by(pa.array(days).cast(kind))
+            self.assertEqual(found.keys.astype("M8[D]").tolist(), sorted(set(days.tolist())), str(kind))
+            self.assertEqual(found.labels.tolist(), [1, 0, 1])
+        self.assertEqual(sf.group_by(pa.array([3, None, -1], pa.duration("ms"))).keys.tolist(), sorted(np.array([3, -1], "m8[ms]").tolist()))
+        self.assertEqual(sf.group_by(pa.array([b"b\0", None, b"b"], pa.large_binary())).keys.tolist(), [b"b", b"b\0"])
+        self.assertEqual(sf.group_by(pa.array([True, None, False, True])).labels.tolist(), [1, -1, 0, 1])
+
+    def test_labels(self):
+        labels = pa.array([0, None, 1, 0], pa.uint16())
+        self.assertEqual(sf.sum_by([1.0, 2.0, 4.0, 8.0], labels, 2).tolist(), [9.0, 4.0])
+        self.assertEqual(sf.group_by(labels, groups=2).sum([1.0, 2.0, 4.0, 8.0]).tolist(), [9.0, 4.0])
+
+    def test_over_ranks(self):
+        keys = ["b", None, "a", "c", "b", "a", "b", "c", None]
+        x = hostile(np.random.default_rng(SEED), 9)
+        alone = sf.group_by(pa.array(keys)).sum(x)
+        for size in SIZES:
+            places = split(np.arange(9), size)
+            found = on_workers(size, lambda worker, member: bits(
+                sf.group_by(pa.array([keys[i] for i in places[worker]], pa.string()), comm=member).sum(x[places[worker]])))
+            self.assertEqual(found, [bits(alone)] * size)
+
+
+if __name__ == "__main__":
+    unittest.main()
