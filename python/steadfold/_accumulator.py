@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrow import is_column
-from ._convert import without_nulls
+from ._convert import as_array, without_nulls
 from ._numbers import Operation
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ class Accumulator:
         >>> sf.Accumulator().cumulate([1e16, 1.0, -1e16]).tolist()
         [1e+16, 1e+16, 1.0]
         """
-        return self._core.cumulate(x, dtype)
+        array = as_array(x)
+        return self._core.cumulate(array if array.flags.carray else array.copy(), dtype)
 
     def clear(self) -> None:
         """Resets the accumulator to no elements."""

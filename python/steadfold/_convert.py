@@ -62,6 +62,13 @@ def as_operand(x: Any) -> Any:
     return _arrow.column_of(x) if _arrow.is_column(x) else as_array(x)
 
 
+def as_doubles(operand: Any) -> Any:
+    """Converts the integers of an array or a `Column` to doubles. Raises an error if an integer would be rounded."""
+    if isinstance(operand, _arrow.Column):
+        return _arrow.Column(_elements.as_float64(operand.with_zeros()), operand.are_valid, operand.is_nullable)
+    return _elements.as_float64(operand)
+
+
 def without_nulls(x: Any, factors: Any, where: Any, is_over_ranks: bool) -> tuple[Any, Any, Any]:
     """Returns elements, factors and a mask that leaves out the elements that are null, or whose factors are. Over ranks
     there is a mask if the type of a column permits nulls. Otherwise ranks with nulls and ranks without nulls would make
@@ -143,15 +150,15 @@ def as_mask(where: Any) -> Array:
     return mask
 
 
-def as_labels(labels: Any) -> Array:
-    """Returns labels as integers. Integers of 32 and 64 bits, and unsigned integers of 8 and 16 bits, are kept as they
-    are. A null in a column means no group."""
+def as_labels(labels: Any, name: str = "labels") -> Array:
+    """Returns labels, which the caller calls `name`, as integers. Integers of 32 and 64 bits, and unsigned integers of 8
+    and 16 bits, are kept as they are. A null in a column means no group."""
     given = as_operand(labels)
     if isinstance(given, _arrow.Column) and given.are_valid is not None and given.dtype.kind in "iu":
         return _elements.labels_with_nulls(given.with_zeros(), given.are_valid)
     array = as_array(given)
     if array.dtype.kind not in "iu":
-        raise TypeError(f"labels of dtype {array.dtype} (labels must be integers, 0 to groups - 1), convert the labels")
+        raise TypeError(f"{name} of dtype {array.dtype} ({name} must be integers, 0 to groups - 1), convert the {name}")
     if array.dtype.itemsize >= 4 or array.dtype.kind == "u":
         return array
     return _elements.converted(array, np.int64)  # type: ignore[no-any-return]

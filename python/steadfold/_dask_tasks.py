@@ -30,10 +30,12 @@ class _Partial:
 
 @dataclass(frozen=True)
 class _Extremes:
-    """The partial result of some chunks for min and max: values, and which of them have elements."""
+    """The partial result of some chunks for min and max: values, which of them have elements, and whether there are
+    elements if none is masked."""
 
     values: Array
     are_there: Array
+    has_rows: bool
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class Task:
             labels = _convert.as_labels(given["labels"])
             _check_labels(labels, where, self.groups)
             are_there = np.isin(np.arange(self.groups), labels[where])
-        return _Extremes(self._extreme(x, axis, where, labels, are_there), are_there)
+        return _Extremes(self._extreme(x, axis, where, labels, are_there), are_there, all(x.shape[each] > 0 for each in axis))
 
     def _extreme(self, x: Array, axis: tuple[int, ...], where: Array, labels: Array | None, are_there: Array) -> Array:
         if labels is not None:
@@ -147,12 +149,13 @@ class Task:
         found = list(_flat(parts))
         values, are_there = (np.stack([getattr(one, name) for one in found]) for name in ("values", "are_there"))
         any_there = np.asarray(are_there.any(axis=0, keepdims=True))
-        return _Extremes(self._extreme(values, (0,), are_there, None, any_there)[0], any_there[0])
+        return _Extremes(self._extreme(values, (0,), are_there, None, any_there)[0], any_there[0], any(each.has_rows for each in found))
 
     def aggregate_extremes(self, parts: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
         found = self.combine_extremes(parts, axis, True)
         if not found.are_there.all():
-            if self.result.kind in "biu" or self.groups is None and found.values.size == 1:
+            is_single = found.values.ndim == len(axis)  # no axis is kept
+            if self.result.kind in "biu" or self.groups is None and (is_single or not found.has_rows):
                 raise EmptyError(f"{self.operation} of no elements (a result has no element), check the number of elements first")
             found.values[~found.are_there] = np.nan
         return _as_results(found.values if keepdims or self.groups is not None else np.squeeze(found.values, axis=axis))
@@ -241,8 +244,6 @@ class Task:
             sums.setdefault(column, {})[part] = made
         for column, made_of in sums.items():
             rows, zeros = made_of[0].rows, np.zeros(made_of[0].shape)
-            if rows > 0:
-                _elements.refuse_overflow(made_of[0].sum(), made_of[0].mean())
             # A sum of no products is -0.0, which changes no other sum.
             has_rows = {part for part, made in made_of.items() if made.rows > 0}
             exact = [_elements.expansion(made_of[part].sum, made_of[part].subtract) if part in has_rows else [-zeros]
@@ -257,7 +258,8 @@ class Task:
     def _converted(self, x: Array) -> Array:
         if x.dtype == self.elements:
             return x
-        return _elements.as_float64(x) if x.dtype.kind in "biu" else _elements.converted(x, self.elements)
+        is_rounded = x.dtype.kind in "biu" and not self.integers  # otherwise the byte order may differ
+        return _elements.as_float64(x) if is_rounded else _elements.converted(x, self.elements)
 
 
 def check_masks(*operands: Any) -> None:

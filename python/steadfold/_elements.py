@@ -27,6 +27,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _LARGEST_EXACT = 2**53  # every integer up to this number can be converted to a double without rounding
 _MOST_IN_WORDS = 2**30  # the sum of this number of 32-bit digits has at most 63 bits
+_LARGE = 2.0**960  # sums of up to 2**63 doubles below this number are doubles
+_DIVISOR = 2.0**64  # of large doubles, which keep all bits
 
 
 def promised(function: Callable[Parameters, Made]) -> Callable[Parameters, Made]:
@@ -104,11 +106,11 @@ def _scaled_products(x: Array, y: Array) -> Iterator[tuple[int, Array, Array]]:
 
 
 @promised
-def refuse_overflow(sums: Array, means: Array) -> None:
-    """Raises an error if a sum is above the largest double although all elements are finite: then the mean is finite."""
-    if np.any(np.isinf(sums) & np.isfinite(means)):
-        raise OverflowError("the sum of the elements or weights is above the largest float64 (its digits cannot be read), divide the numbers "
-                            "by a power of 2")
+def without_large(x: Array) -> tuple[Array, Array]:
+    """Returns two arrays, whose exact sums are not above the largest double: the doubles below _LARGE, and the other
+    doubles divided by _DIVISOR. Elsewhere the arrays are 0."""
+    are_large = np.isfinite(x) & (np.abs(x) >= _LARGE)
+    return np.where(are_large, 0.0, x), np.where(are_large, x, 0.0) / _DIVISOR
 
 
 @promised
@@ -137,11 +139,15 @@ def quotients(operation: str, sums: list[list[Array]], rows: int, target: np.dty
 
 def _quotient_of_sums(operation: str, values: list[list[float]], rows: int, target: np.dtype[Any]) -> float:
     are_finite = all(math.isfinite(value) for part in values for value in part)
+    total = _total(values[0], values[-1]) if math.isfinite(values[0][0]) else Fraction(0)
     if operation == "weighted_mean":
-        weights, products = values[0][0], [part[0] for part in values[1:]]
+        products = [part[0] for part in values[1:-1]]
         exact = _sum_of_products(values) if are_finite else Fraction(0)
-        if exact != 0 and weights != 0 and are_finite:
-            return _rounded_fraction(exact / sum(map(Fraction, values[0])), target)
+        if exact != 0 and total != 0:
+            return _rounded_fraction(exact / total, target)
+        # The quotient needs only the sign of a finite sum of weights. The sum of parts that cancel is +0.0.
+        is_cancelled = math.isfinite(values[0][0]) and any(values[0])
+        weights = float((total > 0) - (total < 0)) or (0.0 if is_cancelled else values[0][0])
         has_sum = are_finite and any(products)
         dividend = (exact > 0) - (exact < 0) if has_sum else sum(products[1:], products[0])
         with np.errstate(all="ignore"):
@@ -150,18 +156,19 @@ def _quotient_of_sums(operation: str, values: list[list[float]], rows: int, targ
     divisor = rows * (rows - 1) if operation.startswith("sample") else rows * rows
     if not are_finite or divisor <= 0:
         return math.nan
-    variance = (rows * _sum_of_products(values) - sum(map(Fraction, values[0])) ** 2) / divisor
+    variance = (rows * _sum_of_products(values) - total**2) / divisor
     return _rounded_fraction(_root(variance) if operation.endswith("deviation") else variance, target)
 
 
 @promised
 def lag_correlation(sums: dict[Any, list[float]], rows: int, lag: int) -> float:
     """Returns the sum of (x[i] - mean) (x[i + lag] - mean) over the sum of (x[i] - mean)**2, rounded once. The exact sums,
-    as `expansion` gives them: "elements"; "ends", of the first `lag` and the last `lag` elements; ("squares", part) and
-    ("products", part), of x[i] x[i + lag], with the parts of `terms`."""
+    as `expansion` gives them: "elements"; "ends", of the first `lag` and the last `lag` elements; ("large", name) of these
+    two, as `without_large` divides them; ("squares", part) and ("products", part), of x[i] x[i + lag], with the parts of
+    `terms`."""
     if not all(math.isfinite(value) for each in sums.values() for value in each):
         return math.nan
-    total, of_ends = (sum(map(Fraction, sums[name]), Fraction(0)) for name in ("elements", "ends"))
+    total, of_ends = (_total(sums[name], sums["large", name]) for name in ("elements", "ends"))
     squares, products = (_sum_of_products([sums.get((name, part), []) for part in range(PARTS)]) for name in ("squares", "products"))
     mean = total / rows
     divisor = squares - total * mean
@@ -169,6 +176,10 @@ def lag_correlation(sums: dict[Any, list[float]], rows: int, lag: int) -> float:
         return math.nan
     dividend = products - mean * (2 * total - of_ends) + (rows - lag) * mean * mean
     return _rounded_fraction(dividend / divisor, np.dtype(np.float64))
+
+
+def _total(values: list[float], large: list[float]) -> Fraction:
+    return sum(map(Fraction, values), Fraction(0)) + sum(map(Fraction, large), Fraction(0)) * Fraction(_DIVISOR)
 
 
 def _sum_of_products(values: list[list[float]]) -> Fraction:
@@ -252,24 +263,26 @@ def integer_quotients(parts: Array, mean: bool, target: np.dtype[Any]) -> Any:
 def _quotient(sum_: int, count: int, target: np.dtype[Any]) -> float:
     """Returns a quotient, rounded so that a second rounding to `target` gives the correctly rounded result. If the
     quotient in float64 is halfway between two numbers of a narrower target, the neighbour on the side of the exact
-    quotient is returned."""
+    quotient is returned. The neighbour of the target's largest number is the power of 2 that is infinite there."""
     if count == 0:
         return float("nan")
     quotient = sum_ / count
     narrow = float(target.type(quotient))
-    if narrow == quotient or not np.isfinite(narrow):
+    if narrow == quotient:
         return quotient
     other = float(np.nextafter(target.type(quotient), target.type(np.copysign(np.inf, quotient - narrow))))
+    narrow, other = (value if math.isfinite(value) else math.copysign(2.0 ** np.finfo(target).maxexp, value) for value in (narrow, other))
     error = Fraction(sum_, count) - Fraction(quotient)
     return quotient if error == 0 or (narrow + other) / 2 != quotient else (max if error > 0 else min)(narrow, other)
 
 
-#: The results that are quotients of several exact sums: the sum of elements, or of weights, is part 0.
+#: The results that are quotients of several exact sums: the sum of elements, or of weights, is part 0, and the last part
+#: has those of them that are large.
 QUOTIENTS = ("weighted_mean", "variance", "sample_variance", "deviation", "sample_deviation")
-#: The other parts are sums of products of about one size, divided by 2**_SCALES[part - 1]. So all bits of every sum lie
+#: The parts between are sums of products of about one size, divided by 2**_SCALES[part - 1]. So all bits of every sum lie
 #: where doubles have bits.
 _SCALES = range(-2560, 2560, 512)
-PARTS = 1 + len(_SCALES)
+PARTS = 2 + len(_SCALES)
 
 
 @promised
@@ -282,8 +295,11 @@ def terms(operation: str, x: Array, factors: Array | None) -> list[tuple[int, Ar
 def _terms(operation: str, x: Array, factors: Array | None) -> Iterator[tuple[int, Array, Array | None]]:
     if operation in QUOTIENTS:
         second = x if factors is None else factors
-        yield 0, second.astype(np.float64), None
-        yield from _scaled_products(x.astype(np.float64), second.astype(np.float64))
+        second = second.astype(np.float64)
+        for part, elements in zip((0, PARTS - 1), without_large(second)):
+            if part == 0 or elements.any():
+                yield part, elements, None
+        yield from _scaled_products(x.astype(np.float64), second)
     elif operation == "norm1":
         yield 0, np.abs(x), None
     elif operation == "norm2":

@@ -59,8 +59,8 @@ def _operands(operation: Operation, x: Array, factors: Array | None, dtype: Any)
     kind = "f" if has_halves else x.dtype.kind
     if kind not in "biufc":
         raise TypeError(_no_numbers(x))
-    if kind in "fc" and dtype is not None and np.dtype(dtype).kind in "biu":
-        raise TypeError(f"results of dtype {np.dtype(dtype)} for elements of dtype {x.dtype} (results are floating-point numbers), round the result yourself")
+    if kind in "fc":
+        _check_result(x, dtype)
     if has_halves:
         x = _elements.converted(x, np.float32)
     if kind in "fc" and factors is not None and are_wider(factors, x.dtype):
@@ -88,7 +88,13 @@ def _operands_of_integers(operation: Operation, x: Array, factors: Array | None,
         if dtype is not None and np.dtype(dtype).kind not in "iu":
             raise TypeError(f"products of integers as {np.dtype(dtype)} (products of integers wrap at 64 bits), convert the factors")
         return Operation.SUM, _products(x, factors), None, None, dtype
+    _check_result(x, dtype)
     return operation, _as_wide_as(as_float64(x), factors), factors, dtype, None
+
+
+def _check_result(x: Array, dtype: Any) -> None:
+    if dtype is not None and np.dtype(dtype).kind in "biu":
+        raise TypeError(f"results of dtype {np.dtype(dtype)} for elements of dtype {x.dtype} (results are floating-point numbers), round the result yourself")
 
 
 def _no_numbers(x: Array) -> str:
@@ -141,7 +147,7 @@ def _integer_quotient(
         if mode != Mode.RUN or labels is not None:
             raise TypeError(f"a {operation.name.lower()} of dtype {x.dtype} in floating point with groups, plans or started calls (it takes "
                             "several reductions), convert the elements")
-        target = np.dtype(np.float64 if dtype is None else dtype)
+        target = np.dtype(np.float64 if dtype is None else dtype).newbyteorder("=")
         if target.kind not in "fc":
             raise TypeError(f"a result of dtype {target} for a quotient of integers (quotients are rounded to floating point), convert the result")
         if target.itemsize > 8 and target.kind == "f":

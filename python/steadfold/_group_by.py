@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._convert import as_operand, axes_of
+from . import _core
+from ._convert import as_doubles, as_operand, axes_of
+from ._errors import EmptyError
 from ._keys import labelled, numbered
 from ._numbers import Operation
 from ._options import CallOptions
@@ -72,8 +74,20 @@ class GroupBy:
             elements = as_operand(x)
             labels = self._labels_for(elements, axis)
         groups = len(self) or 1  # without keys, no element is in the group that the call makes
-        found = _call(operation, elements, factors, axis, dtype, False, where, self._comm, options, labels, groups)
+        try:
+            found = _call(operation, elements, factors, axis, dtype, False, where, self._comm, options, labels, groups)
+        except EmptyError:  # on all ranks
+            if len(self) > 0:
+                raise
+            found = self._no_extremes(elements, axis, options.get("root"))
         return None if found is None else found[:len(self)]
+
+    def _no_extremes(self, elements: Any, axis: Any, root: Any) -> Any:
+        """Returns the extremes of no groups, on ranks that get results."""
+        if root is not None and self._comm is not None and _core.Group(self._comm).rank != root:
+            return None
+        kept = set(range(elements.ndim)) - set(axes_of(axis, elements.ndim))
+        return np.empty((0, *(elements.shape[i] for i in sorted(kept))), elements.dtype)
 
     def _statistic(self, names: tuple[str, ...], ddof: int, x: Any, axis: Any, dtype: Any, where: Any, options: Any) -> Any:
         return statistic(names, ddof, x, dtype, self._comm, lambda array, rounded_to: self._reduce(
@@ -99,8 +113,8 @@ class GroupBy:
             return self._reduce(Operation.WEIGHTED_MEAN, x, weights, axis, dtype, where, options)
         with told(self._comm):
             elements = as_operand(x)
-        if elements.dtype.kind in "biu":
-            return self._statistic(("mean",), 0, elements, axis, dtype, where, options)
+            if elements.dtype.kind in "biu":
+                elements = as_doubles(elements)
         return self._reduce(Operation.MEAN, elements, None, axis, dtype, where, options)
 
     @with_options(CallOptions)

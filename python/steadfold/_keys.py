@@ -25,14 +25,14 @@ def numbered(keys: Any, comm: Any) -> tuple[Array, Array]:
     with told(comm):
         given = _Given(keys)
     found = given.distinct if comm is None else _united_over_ranks(given.distinct, comm)
-    return _as_texts(found), given.numbers(found)
+    return _as_texts(found), given.numbers(given.places(found))
 
 
-def labelled(labels: Any, groups: int, comm: Any) -> tuple[Array, Array]:
-    """Returns the numbers of groups as keys, and the labels. Collective, as `numbered`, because another rank may call
-    that."""
+def labelled(labels: Any, groups: int, comm: Any, name: str = "keys") -> tuple[Array, Array]:
+    """Returns the numbers of groups as keys, and the labels, which the caller calls `name`. Collective, as `numbered`,
+    because another rank may call that."""
     with told(comm):
-        array, groups = as_labels(labels), operator.index(groups)
+        array, groups = as_labels(labels, name), operator.index(groups)
         if groups < 1:
             raise ValueError(f"{groups} groups (at least one group is needed), give the number of groups")
         keys = np.arange(groups)
@@ -56,8 +56,14 @@ def united(parts: Sequence[Array]) -> Array:
 
 
 def numbers(keys: Any, found: Array) -> Array:
-    """Returns the place of every key among `found`, the result of `united` (-1: no key)."""
-    return _Given(keys).numbers(found)
+    """Returns the place of every key among `found`, the result of `united` (-1: no key). Raises an error if a key is not
+    there, because the keys may be computed anew."""
+    given = _Given(keys)
+    places = given.places(found)
+    if np.any(places == len(found)) or found[places].tolist() != given.distinct.tolist():
+        raise ValueError("keys of which some were not there when the groups were made (the keys are computed again for every result, and "
+                         "have changed), keep them: keys = keys.persist()")
+    return given.numbers(places)
 
 
 class _Given:
@@ -71,10 +77,13 @@ class _Given:
             self._are_keys = self._are_keys & column.are_valid
         self.distinct, self._places = _distinct(given[self._are_keys])
 
-    def numbers(self, found: Array) -> Array:
-        """Returns the place of every key among `found`, -1 for a missing key."""
+    def places(self, found: Array) -> Array:
+        """Returns the place of every distinct key among `found`."""
         as_found = object if self.distinct.dtype.kind in "OUS" else found.dtype
-        places = np.searchsorted(found.astype(as_found), self.distinct.astype(as_found))
+        return np.asarray(np.searchsorted(found.astype(as_found), self.distinct.astype(as_found)))
+
+    def numbers(self, places: Array) -> Array:
+        """Returns the place of every key, -1 for a missing key. The argument has the places of distinct keys."""
         made = np.full(self._are_keys.shape, -1, np.int64)
         made[self._are_keys] = places[self._places]
         return made

@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 import numpy as np
 
 from . import _core, _elements, _fallback
-from ._convert import as_array, as_operand, common_dtype
+from ._convert import are_wider, as_array, as_operand, common_dtype
 from ._errors import EmptyError
 from ._method import Method, name_of
 from ._mode import Mode
@@ -208,14 +208,17 @@ def norm(
     return _call(operation, x, None, axis, dtype, keepdims, where, comm, options)
 
 
-def _mean_of_nothing(x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
-    """Returns NaN, with the same kind of warning as NumPy's."""
+def _mean_of_nothing(x: Any, weights: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
+    """Returns NaN of the dtype of other means, with the same kind of warning as NumPy's."""
     warnings.warn("mean of no elements", RuntimeWarning, stacklevel=3)
     own = _core.dtype_of_sums(x.dtype)
     if own is None or own.kind not in "fc":
         own = np.dtype(np.float64)
+    factors = None if weights is None else as_operand(weights)
+    if factors is not None and are_wider(factors, own):
+        own = common_dtype(factors.dtype, own)
     shape = np.any(np.zeros(x.shape, bool), axis, keepdims=keepdims).shape
-    result = np.full(shape, np.nan, own if dtype is None else dtype)
+    result = np.full(shape, np.nan, own if dtype is None else np.dtype(dtype).newbyteorder("="))
     if result.dtype.kind == "c":
         result.imag = np.nan
     return result[()]
@@ -243,7 +246,7 @@ def mean(
         root = options.get("root")
         if root is not None and comm is not None and _core.Group(comm).rank != root:
             return None
-        result = _mean_of_nothing(as_operand(x), axis, dtype, keepdims)
+        result = _mean_of_nothing(as_operand(x), weights, axis, dtype, keepdims)
     return _store(result, out)
 
 

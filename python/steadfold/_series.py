@@ -50,10 +50,11 @@ def cumsum(x: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None
         axes = (0,) if axis is None else axes_of(operator.index(axis), array.ndim)
         lines = np.moveaxis(array.reshape(-1) if axis is None else array, axes[0], -1)
         make = _cumulated_integers if result.kind in "iu" else _cumulated
-        count = np.empty(lines.shape[:-1], bool).size
+        others = lines.shape[:-1]
+        count = np.empty(others, bool).size
         totals, finish = make(lines.reshape(count, lines.shape[-1]), result)
-    along = "all axes" if axis is None else f"axis {axes[0]}"
-    kind = f"{count} lines of {array.dtype} along {along}, summed to {result},"
+    along = "all axes" if axis is None else f"axis {axes[0]} beside axes of shape {others}"
+    kind = f"elements of {array.dtype} along {along}, summed to {result},"
     return np.moveaxis(finish(_before(totals, kind, comm)).reshape(lines.shape), -1, axes[0])
 
 
@@ -94,7 +95,7 @@ def _cumulated_integers(lines: Array, result: np.dtype[Any]) -> tuple[Totals, Fi
 def _cumulated(lines: Array, result: np.dtype[Any]) -> tuple[Totals, Finish]:
     made = np.empty(lines.shape, result)
     sides = [(lines.real, made.real), (lines.imag, made.imag)] if result.kind == "c" else [(lines, made)]
-    series = [(np.ascontiguousarray(line), sums) for elements, side in sides for line, sums in zip(elements, side)]
+    series = [(line, sums) for elements, side in sides for line, sums in zip(elements, side)]
 
     def finish(before: list[Totals]) -> Array:
         for (line, sums), totals in zip(series, before):
@@ -167,10 +168,13 @@ def _of_lag(series: Array, partners: Array, place: tuple[int, int, int], comm: A
     first, rows, lag = place
     ends = [series[:max(lag - first, 0)], series[max(rows - lag - first, 0):]]
     with told(comm):
-        mine: dict[Any, Accumulator] = {"elements": Accumulator(), "ends": Accumulator()}
-        mine["elements"].add(series)
-        for each in ends:
-            mine["ends"].add(each)
+        mine: dict[Any, Accumulator] = {}
+        for name, arrays in (("elements", [series]), ("ends", ends)):
+            mine[name], mine["large", name] = Accumulator(), Accumulator()
+            for each in arrays:
+                small, large = _elements.without_large(each)
+                mine[name].add(small)
+                mine["large", name].add(large)
         for name, left, right in (("squares", series, series), ("products", series[:len(partners)], partners)):
             for part, scaled, factors in _elements.terms("weighted_mean", left, right):
                 if factors is not None:
@@ -181,8 +185,5 @@ def _of_lag(series: Array, partners: Array, place: tuple[int, int, int], comm: A
         for name, data in each.items():
             made = Accumulator.from_bytes(data)
             merged[name] = merged[name] + made if name in merged else made
-    for name in ("elements", "ends"):
-        if merged[name].rows > 0:
-            _elements.refuse_overflow(merged[name].sum(), merged[name].mean())
     exact = {name: [float(value) for value in _elements.expansion(made.sum, made.subtract)] for name, made in merged.items()}
     return np.float64(_elements.lag_correlation(exact, rows, lag) if rows else np.nan)

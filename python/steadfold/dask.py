@@ -60,7 +60,7 @@ def _task(operation: str, x: Any, dtype: Any, factors: Any = None) -> Task:
         elements = own = np.result_type(given, factors.dtype) if is_wider else given
     if elements.kind in "fc":
         own = np.empty(0, elements).real.dtype if operation.startswith("norm") else elements
-    result = own if dtype is None else np.dtype(dtype)
+    result = own if dtype is None else np.dtype(dtype).newbyteorder("=")
     of_integers = elements.kind in "biu"
     kinds = "iuf" if of_integers and factors is None else own.kind
     if result.kind not in kinds or (result.kind == "f" and result.itemsize not in (4, 8)):
@@ -213,7 +213,7 @@ def sum_by(x: Any, labels: Any, groups: int, dtype: Any = None, where: Any = Non
     """The sum of every group, correctly rounded: an array of `groups` elements in one chunk. `labels` are integers that
     are broadcast to the elements. The label of an element is the number of its group, 0 to groups - 1; an element with
     a negative label belongs to no group."""
-    return group_by(labels, groups).sum(x, dtype, where, weights=weights, split_every=split_every)
+    return _of_labels(labels, groups, "labels").sum(x, dtype, where, weights=weights, split_every=split_every)
 
 
 class GroupBy:
@@ -227,9 +227,10 @@ class GroupBy:
         to the elements.
     """
 
-    def __init__(self, keys: Array, labels: Any) -> None:
+    def __init__(self, keys: Array, labels: Any, name: str = "keys") -> None:
         self.keys = keys
         self.labels = labels
+        self._name = name  # what the caller gave
 
     def __len__(self) -> int:
         """The number of groups."""
@@ -237,7 +238,8 @@ class GroupBy:
 
     def _reduce(self, operation: str, x: Any, dtype: Any, where: Any, split_every: Any, factors: Any = None) -> Any:
         x, factors = _as_dask(x), None if factors is None else _as_dask(factors)
-        _check_partners("labels", self.labels, x)
+        _check_partners(self._name, self.labels, x)
+        _check_shapes(self._name, self.labels, x)
         task = _task(operation, x, dtype, factors)
         if task.integers and task.quotients:
             task = replace(task, elements=np.dtype(np.float64))  # an exact sum per group, not three sums of digits
@@ -246,9 +248,11 @@ class GroupBy:
         return da.map_blocks(_as_groups, made, new_axis=0, chunks=((len(self),),), dtype=task.result,
                              meta=np.empty(0, task.result))
 
-    def count(self, where: Any = None, *, split_every: Any = None) -> Any:
-        """The number of elements, int64."""
-        return self._reduce("sum", da.ones_like(self.labels, dtype=np.int64), None, where, split_every)
+    def count(self, where: Any = None, *, x: Any = None, split_every: Any = None) -> Any:
+        """The number of elements, int64. Give the elements as `x` if the keys are broadcast to them; otherwise every key is
+        counted once."""
+        elements = da.ones_like(self.labels if x is None else _as_dask(x), dtype=np.int64)
+        return self._reduce("sum", elements, None, where, split_every)
 
     def sum(self, x: Any, dtype: Any = None, where: Any = None, *, weights: Any = None, split_every: Any = None) -> Any:
         """The sum, or with `weights` the sum of the products, correctly rounded. Integers wrap."""
@@ -296,9 +300,16 @@ def group_by(keys: Any, groups: int | None = None) -> GroupBy:
     >>> basins.keys.tolist(), basins.mean(da.from_array([1.0, 5.0, 2.0], chunks=2)).compute().tolist()
     (['north', 'south'], [1.5, 5.0])
     """
-    if not dask.base.is_dask_collection(keys):
-        keys = da.from_array(_keys.with_one_type(keys) if groups is None else _convert.as_array(keys), chunks=-1)
     if groups is not None:
-        return GroupBy(_keys.labelled(np.empty(0, int), groups, None)[0], keys)
+        return _of_labels(keys, groups, "keys")
+    if not dask.base.is_dask_collection(keys):
+        keys = da.from_array(_keys.with_one_type(keys), chunks=-1)
     found = _keys.united(_dask.compute(*(_dask.delayed(_keys.distinct)(chunk) for chunk in keys.to_delayed().ravel())))
     return GroupBy(found, da.map_blocks(_keys.numbers, keys, found, dtype=np.int64, meta=np.empty((0,) * keys.ndim, np.int64)))
+
+
+def _of_labels(labels: Any, groups: int, name: str) -> GroupBy:
+    """Makes groups of labels, which the caller calls `name`."""
+    if not dask.base.is_dask_collection(labels):
+        labels = da.from_array(_convert.as_array(labels), chunks=-1)
+    return GroupBy(_keys.labelled(np.empty(0, labels.dtype), groups, None, name)[0], labels, name)

@@ -23,9 +23,8 @@ import polars as pl
 
 import steadfold
 
-from . import _elements
 from ._arrow import column_of
-from ._convert import without_nulls
+from ._convert import as_doubles, without_nulls
 from ._group_by import GroupBy
 
 __all__ = ["corr", "dot", "mean", "std", "sum", "var"]
@@ -147,6 +146,4 @@ def _lengths_of(lists: Sequence[pl.Series]) -> Any:
 def _elements_of(lists: pl.Series) -> Any:
     """Returns the elements of all lists as a column of floating-point numbers."""
     column = column_of(lists.filter(lists.list.len() > 0).explode())
-    if column.dtype.kind in "biu":
-        column.values = _elements.as_float64(column.with_zeros())
-    return column
+    return as_doubles(column) if column.dtype.kind in "biu" else column

@@ -120,6 +120,7 @@ class Columns(unittest.TestCase):
         self.assertEqual(float(sf.sum(pa.array([None, None], pa.float64()))), 0.0)
         with self.assertWarns(RuntimeWarning):
             self.assertTrue(np.isnan(sf.mean(pa.array([None, None], pa.float64()))))
+            self.assertEqual(sf.mean(pa.array([None], pa.float32()), weights=pa.array([None], pa.float64())).dtype, np.float64)
 
     def test_what_is_refused(self):
         nulls = pa.array([1.0, None])

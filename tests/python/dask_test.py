@@ -237,6 +237,13 @@ class Spreads(Case):
                 value(sfd.min(da.from_array(array, chunks=5), where=np.zeros(SHAPE, bool)))
         with self.assertRaises(sf.EmptyError):
             value(sfd.max(da.ones(SHAPE, dtype=int, chunks=5), 0, where=mask))
+        one, none = np.ones((4, 1)), np.zeros((4, 1), bool)
+        for keepdims in (False, True):
+            self.same(sfd.min(da.from_array(one, chunks=1), 0, keepdims, none), sf.min(one, 0, keepdims=keepdims, where=none))
+        for array, axis, where in ((one[:, 0], 0, none[:, 0]), (one, None, none), (np.ones((0, 2)), 0, None), (np.ones((0, 1)), 0, None)):
+            for call in (lambda: sf.min(array, axis, where=where), lambda: value(sfd.min(da.from_array(array, chunks=(((0, 0) if array.size == 0 else (2, 2)), *array.shape[1:])), axis, where=where))):  # noqa: B023
+                with self.assertRaises(sf.EmptyError):
+                    call()
 
     def test_what_is_refused(self):
         d = da.ones(SHAPE, chunks=5)
@@ -249,9 +256,29 @@ class Spreads(Case):
         ]:  # fmt: skip
             with self.assertRaisesRegex((TypeError, ValueError), text):
                 call()
-        for call in (lambda: sfd.var(d * 1.7e308), lambda: sfd.mean(d, weights=d * 1.7e308)):
-            with self.assertRaisesRegex(OverflowError, "above the largest float64"):
-                value(call())
+
+    def test_sums_above_the_largest_double(self):
+        large = np.array([1.7e308, 1.1e308, 1.5e308, 1.7e308, 5e-324, 1.0, -0.0, 1e308])
+        for x in (large, -large, np.full(8, 1.7e308), large * [1, 1, 1, 1, 1, 1, 1, -1], large * [1, -1, 1, -1, 1, 1, 1, -1], [1e308, -1e308] * 4, [-1e308, 2.0**1020, 1.0, np.inf] * 2):
+            x = np.array(x)
+            pairs = np.stack([x, x[::-1]], axis=1)
+            for chunks, axis in ((1, None), (3, 0)):
+                with self.subTest(x=x, axis=axis):
+                    d = da.from_array(pairs, chunks=(chunks, 2))
+                    self.same(sfd.var(d, axis), sf.var(pairs, axis))
+                    self.same(sfd.std(d, axis, ddof=1), sf.std(pairs, axis, ddof=1))
+                    for elements in (pairs, pairs[:, ::-1], pairs / 1e308, np.zeros((8, 2)), np.ones((8, 2)), np.full((8, 2), -np.inf)):
+                        self.same(sfd.mean(da.from_array(elements, chunks=(chunks, 2)), axis, weights=pairs), sf.mean(elements, axis, weights=pairs))
+
+    def test_the_middle_of_the_largest_float32_and_infinity(self):
+        middle = 2.0**128 - 2.0**103
+        for x, weights in (([middle, 0, 0, 0], [2.0**80, 1, 0, 0]), ([middle, middle * 2, 0, 0], [2.0**80, 1, 0, 0]), ([middle] * 4, [1.0] * 4),
+                           ([np.nextafter(middle, 0)] * 4, [1.0] * 4), ([1e300] * 4, [1.0] * 4)):
+            for sign in (1, -1):
+                x = np.array(x) * sign
+                self.same(sfd.mean(da.from_array(x, chunks=1), dtype="f4", weights=np.array(weights)), sf.mean(x, dtype="f4", weights=weights))
+        below = da.from_array(np.array([middle, 0.0]), chunks=1)
+        self.assertEqual(value(sfd.mean(below, dtype="f4", weights=np.array([2.0**80, 1]))), np.finfo("f4").max)
 
 
 class Integers(Case):
@@ -268,6 +295,30 @@ class Integers(Case):
                     self.on_chunks(lambda d: sfd.sum(d, axis, where=x > 5), sf.sum(x, axis, where=x > 5), x)
         exact = Fraction(sum(int(i) for i in x.ravel()), x.size)
         self.assertEqual(value(sfd.mean(da.from_array(x, chunks=7))), float(exact))
+
+    def test_of_the_other_byte_order(self):
+        random = np.random.default_rng(SEED)
+        for dtype in (">i8", ">u8", ">i4", ">u2", ">f8", ">f4", ">c16"):
+            kind = np.dtype(dtype).kind
+            x = (random.integers(0, 2**15, SHAPE) if kind in "iu" else hostile(dtype=np.complex128 if kind == "c" else np.float32)).astype(dtype)
+            if dtype[1:] in ("i8", "u8"):
+                x[3, 4] = 2**62 + 1
+            keys = (random.integers(-1, 4, SHAPE)).astype(">i4")
+            for name in ("sum", "mean", "norm") if kind == "c" else ("sum", "mean", "min", "max", "dot"):
+                for axis in (None, 0):
+                    with self.subTest(dtype=dtype, name=name, axis=axis):
+                        if name == "norm":
+                            self.on_chunks(lambda d: sfd.norm(d, axis=axis), sf.norm(x, axis=axis), x)  # noqa: B023
+                        elif name == "dot":
+                            self.on_chunks(lambda d: sfd.dot(d, x, axis), sf.dot(x, x, axis), x)  # noqa: B023
+                        else:
+                            self.on_chunks(lambda d: getattr(sfd, name)(d, axis), getattr(sf, name)(x, axis), x)  # noqa: B023
+                if name in ("sum", "min", "max"):
+                    groups = sf.group_by(keys, 4)
+                    self.on_chunks(lambda d: getattr(sfd.group_by(keys, 4), name)(d), getattr(groups, name)(x), x)  # noqa: B023
+            if kind in "iu":
+                self.on_chunks(lambda d: sfd.sum(d, dtype=">f4"), sf.sum(x, dtype=">f4"), x)  # noqa: B023
+                self.on_chunks(lambda d: sfd.std(d[:2]), sf.std(x[:2]), x)  # noqa: B023
 
     def test_of_bool_are_counts(self):
         x = np.random.default_rng(SEED).random(SHAPE) < 0.3
@@ -321,6 +372,12 @@ class Groups(Case):
                 if dtype != np.bool_:
                     self.same(cut.dot(d, x), groups.dot(x, x))
                 self.same(cut.count(mask), groups.count(mask))
+        rows, x = sfd.group_by(names[0]), da.from_array(hostile(), chunks=5)  # the keys are broadcast to the elements
+        self.same(rows.count(), sf.group_by(names[0]).count())
+        self.same(rows.count(x=x), sf.group_by(names[0]).count() * len(x))
+        self.same(rows.count(mask, x=x), sf.group_by(np.broadcast_to(names[0], SHAPE)).count(mask))
+        with self.assertRaisesRegex(ValueError, "where of shape .12, 10. for elements of shape .10,."):
+            rows.count(mask)
         empty = sfd.group_by(da.from_array([2, -1, 2], chunks=1), 4)
         self.same(empty.mean(da.ones(3, chunks=1)), sf.group_by([2, -1, 2], 4).mean(np.ones(3)))
         self.same(empty.max(da.ones(3, chunks=1)), sf.group_by([2, -1, 2], 4).max(np.ones(3)))
@@ -341,12 +398,27 @@ class Groups(Case):
         with self.assertRaisesRegex(ValueError, "0 groups"):
             sfd.group_by(da.zeros(3, dtype=int), 0)
         with self.assertRaisesRegex(TypeError, "labels of dtype float64"):
-            value(sfd.group_by(da.zeros(3), 2).sum(da.ones(3)))
+            sfd.sum_by(da.ones(3), da.zeros(3), 2)
+        with self.assertRaisesRegex(TypeError, "keys of dtype float64"):
+            sfd.group_by(da.zeros(3), 2)
+        with self.assertRaisesRegex(ValueError, r"keys of 1 number .* da.broadcast_to\(keys, x.shape\)"):
+            sfd.group_by([1]).sum(da.ones(3))
         with self.assertRaisesRegex(ValueError, "labels of shape .4,. for elements of shape .3,."):
+            sfd.sum_by(da.ones(3), da.zeros(4, dtype=int), 2)
+        with self.assertRaisesRegex(ValueError, "keys of shape .4,. for elements of shape .3,."):
             sfd.group_by(da.zeros(4, dtype=int)).sum(da.ones(3))
         mixed = da.from_array(np.array(["a", b"b"], object), chunks=1)
         with self.assertRaisesRegex(sf.MismatchError, "keys of str on part 0 and bytes on part 1"):
             sfd.group_by(mixed)
+
+    def test_keys_that_change_are_refused(self):
+        for first, second in (([1, 3, 5], [1, 4, 5]), ([1, 3, 5], [1, 3, 6]), (["a", "b", "a"], ["a", "aa", "b"]), ([1, 2, 1], ["1", "2", "1"]), (["NaT"] * 3, ["2020"] * 3)):
+            turns = iter(np.array(each, "M8[Y]" if "NaT" in first else None) for each in (first, second))
+            keys = da.from_delayed(dask.delayed(lambda turns=turns: next(turns), pure=False)(), (3,), np.array(first).dtype)
+            with dask.config.set(scheduler="sync"):
+                groups = sfd.group_by(keys)
+                with self.assertRaisesRegex((ValueError, TypeError), "some were not there .*persist|not supported between"):
+                    groups.sum(da.ones(3)).compute()
 
     def test_a_label_beyond_the_groups_is_an_error(self):
         with self.assertRaisesRegex(sf.InvalidArgumentError, "a label of 5 "):

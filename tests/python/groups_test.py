@@ -108,6 +108,10 @@ class Keys(unittest.TestCase):
             x = np.ones(found.labels.shape)
             for values in (found.sum(x), found.mean(x), found.var(x), found.count()):
                 self.assertEqual(values.shape, (0,))
+            for dtype in ("f8", "f4", "i8", "u1", "bool", ">i4", "g"):
+                self.assertEqual(bits(found.min(x.astype(dtype))), bits(np.empty(0, np.dtype(dtype).newbyteorder("="))))
+        found = on_workers(3, lambda worker, member: sf.group_by([], comm=member).max(np.zeros((0, 2), int), axis=0, root=1))
+        self.assertEqual([None if each is None else bits(each) for each in found], [None, bits(np.zeros((0, 2), int)), None])
         found = sf.group_by([2, -1, 2], 4)
         self.assertEqual(found.keys.tolist(), [0, 1, 2, 3])
         self.assertEqual(found.count().tolist(), [0, 0, 2, 0])
@@ -125,7 +129,9 @@ class Keys(unittest.TestCase):
             (lambda: sf.group_by([0, 1], 0), "0 groups"),
             (lambda: sf.group_by([0, 1], 1.5), "integer"),
             (lambda: sf.group_by([0, 5], 2).sum([1.0, 2.0]), "label 5 of element 1"),
-            (lambda: sf.group_by(["a"], 2), "labels of dtype <U1"),
+            (lambda: sf.group_by(["a"], 2), "keys of dtype <U1 .keys must be integers"), (lambda: sf.sum_by([1.0], ["a"], 2), "labels of dtype <U1"),
+            (lambda: groups.mean([1] * 4, dtype="i8"), "results of dtype int64"), (lambda: groups.var([1] * 4, dtype="i8"), "results of dtype int64 for elements of dtype int64"),
+            (lambda: groups.mean([1] * 4, method="plain"), "mean of f64 with method plain"), (lambda: sf.norm([1, 2], dtype="i8"), "results of dtype int64 for elements of dtype int64"),
             (lambda: groups.sum(np.ones((4, 2))), r"keys of shape \(4,\) for reduced axes of shape \(4, 2\)"),
             (lambda: groups.sum([1.0]), r"for reduced axes of shape \(1,\)"),
             (lambda: groups.sum(1.0), r"for reduced axes of shape \(\)"),
@@ -233,6 +239,11 @@ class Series(unittest.TestCase):
                     pieces = on_workers(size, lambda worker, member: sf.cumsum(parts[worker], axis, comm=member))  # noqa: B023
                     self.assertEqual(bits(np.concatenate(pieces, axis or 0)), bits(found), (x.dtype, x.shape, axis, size))
         x = hostile(rng, 80)
+        unaligned = np.frombuffer(b"\0" + x.tobytes(), offset=1)
+        for strided in (x[::-2], x.reshape(8, 10)[:, 3], unaligned, np.stack([x, x], 1).astype(">f8")[:, 0], x.tolist()):
+            contiguous = np.array(strided, float)
+            self.assertEqual(bits(sf.Accumulator().cumulate(strided)), bits(sf.Accumulator().cumulate(contiguous)))
+            self.assertEqual(bits(sf.cumsum(strided)), bits(sf.cumsum(contiguous)))
         self.assertEqual(bits(sf.cumsum(x, dtype="f4")), bits(np.array([sf.sum(x[:i + 1], dtype="f4") for i in range(80)])))
         self.assertNotEqual(bits(np.cumsum(x)), bits(sf.cumsum(x)), "NumPy's would do, and this shows nothing")
 
@@ -242,14 +253,16 @@ class Series(unittest.TestCase):
             (lambda: sf.cumsum([1, 2], dtype="i4"), "results of dtype int32"), (lambda: sf.cumsum([1.0], dtype=int), "results of dtype int64"),
             (lambda: sf.cumsum([1.0], dtype="c16"), "results of dtype complex128"), (lambda: sf.cumsum([1.0], 1), "axis 1 is out of bounds"),
             (lambda: sf.cumsum([2**60 + 1], dtype=float), "above 2..53"), (lambda: sf.Accumulator(2).cumulate([1.0]), "along one axis"),
-            (lambda: sf.Accumulator().cumulate([[1.0]]), "along one axis"), (lambda: sf.Accumulator(dtype="f4").cumulate([1.0]), "terms of dtype"),
+            (lambda: sf.Accumulator().cumulate([[1.0]]), "along one axis"), (lambda: sf.Accumulator().cumulate(1.0), "along one axis"),
+            (lambda: sf.Accumulator(dtype="f4").cumulate([1.0]), "terms of dtype"),
         ]:  # fmt: skip
             with self.assertRaisesRegex((TypeError, ValueError, sf.Error), text):
                 call()
         for call, text in [
-            (lambda worker, member: sf.cumsum(np.ones((2, 2 + worker % 2)), 0, comm=member), "2 lines of float64 along axis 0, .* on rank 0 and 3 lines of float64"),
-            (lambda worker, member: sf.cumsum([1] if worker == 1 else [1.0], comm=member), "1 lines of int64 along all axes, summed to int64, on rank 1"),
-            (lambda worker, member: sf.cumsum(np.ones((2, 2)), worker % 2, comm=member), "along axis 0, .* and 2 lines of float64 along axis 1"),
+            (lambda worker, member: sf.cumsum(np.ones((2, 2 + worker % 2)), 0, comm=member), r"along axis 0 beside axes of shape \(2,\), .* on rank 0 and .* of shape \(3,\)"),
+            (lambda worker, member: sf.cumsum(np.ones((2, 3, 2) if worker % 2 else (2, 2, 3)), 0, comm=member), r"of shape \(2, 3\), .* on rank 0 and .* of shape \(3, 2\)"),
+            (lambda worker, member: sf.cumsum([1] if worker == 1 else [1.0], comm=member), "elements of int64 along all axes, summed to int64, on rank 1"),
+            (lambda worker, member: sf.cumsum(np.ones((2, 2)), worker % 2, comm=member), "along axis 0 .* and elements of float64 along axis 1"),
             (lambda worker, member: sf.cumsum([1.0], comm=member) if worker == 1 else sf.autocorrelation([1.0, 2.0], comm=member),
              r"the ranks made different calls \(autocorrelation on rank 0 and cumsum on rank 1\)"),
             (lambda worker, member: sf.group_by([1], comm=member) if worker == 1 else sf.cumsum([2.0], comm=member), "cumsum on rank 0 and group_by on rank 1"),
@@ -274,6 +287,8 @@ class Series(unittest.TestCase):
         rng = np.random.default_rng(SEED)
         for trial in range(40):
             x = hostile(rng, int(rng.integers(4, 60))) if trial % 2 else 1e8 + np.round(rng.standard_normal(30) * 4)
+            if trial % 4 == 0:  # sums above the largest double
+                x = np.concatenate([x, rng.choice([1.7e308, 1.1e308, -1e308], 20, p=[0.5, 0.3, 0.2])])
             lag = int(rng.integers(0, x.size))
             exact = [Fraction(value) for value in x.tolist()]
             around = [value - sum(exact) / x.size for value in exact]

@@ -180,6 +180,14 @@ class Bits(unittest.TestCase):
         x, w = self.rng.standard_normal((4, 5)), self.rng.random(5)
         self.assertEqual(bits(sf.sum(x, weights=w)), bits(sf.dot(x, np.broadcast_to(w, x.shape))))
         self.assertEqual(float(sf.mean(x, weights=w)), float(sum(Fraction(a) * Fraction(b) for a, b in zip(x.ravel(), np.tile(w, 4))) / sum(Fraction(b) for b in np.tile(w, 4))))
+        for dtype, factors in itertools.product(("f4", "f2", ">f4", "i4"), ("f4", ">f8", "f2", "i2")):  # without elements, the dtype of all means
+            elements, weights = np.ones(3, dtype), np.ones(3, factors)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                none, narrow = sf.mean(elements, weights=weights, where=np.zeros(3, bool)), sf.mean(elements[:0], dtype=">f4")
+            self.assertTrue(np.isnan(none) and np.isnan(narrow))
+            self.assertEqual(none.dtype, sf.mean(elements, weights=weights).dtype, (dtype, factors))
+            self.assertEqual(narrow.dtype.str, sf.mean(elements, dtype=">f4").dtype.str)
         self.assertEqual(bits(sf.sum(x, weights=w.astype(np.float32))), bits(sf.sum(x, weights=w.astype(np.float32).astype(float))))
 
     def test_the_wider_of_two_dtypes_counts(self):
