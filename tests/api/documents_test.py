@@ -26,6 +26,7 @@ QUESTION = re.compile(r"^\*\*\[(.*?)\]\(how_to/(\w+)\.md\)\*\*$", re.MULTILINE) 
 # Words that the answer of a page in docs/how_to must have.
 ANSWERS = {
     "dot_product": r"\| `exact`, the default \| [0-9.]+",
+    "tables": r"Nulls are left out",
     "tested": r"deliberate edits",
     "cite": r"CITATION\.cff",
     "platforms": r"\| Windows \|.*\n\| macOS \|",
