@@ -53,6 +53,7 @@ need_to_build() {
   need header fmt/core.h -- libfmt-dev "text of the command"
   need header CLI/CLI.hpp -- libcli11-dev "options of the command"
   need header nlohmann/json.hpp -- nlohmann-json3-dev "JSON of the command"
+  need header zlib.h -- zlib1g-dev "compressed files, which the command reads"
   need header hwy/highway.h -- libhwy-dev "vector kernels (without them the scalar reference runs)"
   need have pkg-config -- pkgconf "tells compilers what programs that use the library need"
   need header hwloc.h -- libhwloc-dev "packages, NUMA domains and caches (without it, cores alone)"

@@ -43,6 +43,7 @@ Share load(const Job& job, const Request& request) {
     source->set_counts(counts);
     share.element_count = source->element_count();
     share.table = source->table();
+    share.found = source->found();
     const std::vector<std::uint64_t> held = spread(request.distribution, share.element_count, job.rank_count());
     for (std::size_t i = 0; i < rank; ++i) share.mine.begin += held[i];
     share.mine.end = share.mine.begin + held[rank];

@@ -21,6 +21,7 @@ struct Share {
   std::variant<std::vector<double>, std::vector<float>> elements;
   Interval mine{};
   std::uint64_t element_count = 0;
+  readers::Found found = {};                        // where in the file the elements are
   std::optional<readers::TableReading> table = {};  // how the file was read if it is a table
   std::uint64_t missing_count = 0;                  // number of rows left out because their number is missing
 };

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
+#include <algorithm>
 #include <cmath>
 
 #include "catalogue.hpp"
@@ -23,11 +23,13 @@ void Request::add_to(CLI::App& app) {
                  "f64 or f32; default: the file's type, and f64 for integers; integers that the type cannot hold "
                  "exactly are an error");
   app.add_option("--format", format,
-                 "auto, npy, binpsllh, psllh, raw, csv, tsv or txt (txt: fields between blanks; also for .dat)")
+                 "auto, npy, npz, binpsllh, psllh, sitelh, raw, csv, tsv or txt (txt: fields between blanks; also for "
+                 ".dat); files of any format may be compressed by gzip")
       ->capture_default_str();
-  app.add_option(
-      "--column", column,
-      "The column of a table (csv, tsv or txt): its name, or its number, counted from 0 (digits always mean a number)");
+  app.add_option("--column", column,
+                 "The column of a table (csv, tsv or txt), the array of npz, or the tree of sitelh: its name, or its "
+                 "number, counted "
+                 "from 0 (digits always mean a number)");
   app.add_option("--column-name", column_name,
                  "The name of the column; use this option if the name consists of digits");
   app.add_option("--header", header,
@@ -44,9 +46,9 @@ void Request::add_to(CLI::App& app) {
       "are comments behind fields between blanks; default: # for txt, none for csv and tsv");
   app.add_option(
       "--missing", missing,
-      "Leave out rows of a table whose field is one of these texts, separated by commas (sum reports the number of "
-      "rows); "
-      "an empty text stands for an empty field: --missing NA,,nan; a comma alone: only empty fields; with --decimal "
+      "Leave out rows of a table whose field is one of these texts, separated by commas (the report has the number of "
+      "rows); an empty text stands for an empty field: --missing NA,,nan; a comma alone: only empty fields; with "
+      "--decimal "
       "comma, semicolons separate the texts");
   app.add_option("--byte-order", byte_order, "The byte order of raw numbers: little or big; default: little");
   app.add_flag("--fortran-records", has_fortran_records,
@@ -101,15 +103,10 @@ readers::Options Request::reader_options() const {
 }
 
 std::vector<std::string> split(const std::string& text, const std::string& option) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    if (parts.back().empty())
-      throw Failure(option + " cannot be understood ('" + text +
-                    "' has an empty entry), separate entries with one comma");
-    begin = end + 1;
-  }
+  std::vector<std::string> parts = readers::texts_between(text, ',');
+  if (std::ranges::find(parts, "") != parts.end())
+    throw Failure(option + " cannot be understood ('" + text +
+                  "' has an empty entry), separate entries with one comma");
   return parts;
 }
 

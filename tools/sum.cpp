@@ -47,6 +47,15 @@ Json json_of(const Statistics& found) {
   return json;
 }
 
+/// Adds where in the file the elements were found.
+void add_found(Json& json, const readers::Found& found) {
+  if (!found.member.empty()) json["member"] = found.member;
+  if (!found.tree.empty()) json["tree"] = found.tree;
+  if (found.compression.empty()) return;
+  json["compression"] = found.compression;
+  json["unpacked_bytes"] = found.unpacked_bytes;
+}
+
 /// Adds how the table was read.
 void add_table(Json& json, const Share& share, const Request& request) {
   json["header"] = share.table->has_header ? "yes" : "no";
@@ -59,6 +68,7 @@ void add_table(Json& json, const Share& share, const Request& request) {
 Json json_of(const Job& job, const SumOptions& options, const Share& share, const Summed& summed) {
   Json json;
   json["elements"] = share.element_count;
+  add_found(json, share.found);
   if (share.table) add_table(json, share, options.request);
   json["ranks"] = job.rank_count();
   if (options.operation != "sum") json["operation"] = options.operation;

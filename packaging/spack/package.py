@@ -32,6 +32,7 @@ class Steadfold(CMakePackage):
         depends_on("fmt")
         depends_on("cli11@2:", type="build")
         depends_on("nlohmann-json", type="build")
+        depends_on("zlib-api")
     depends_on("python@3.10:", type="build", when="~python")  # manual pages
     with when("+python"):
         extends("python@3.10:")

@@ -104,7 +104,8 @@ class Files(FaultTest):
                 self.expect(f"v\n{cell}\n{cell}\n", "x.csv", "line 2", cell, "type " + words[0], arguments=arguments)
 
     def test_files_of_other_kinds(self):
-        self.expect(gzip.compress(b"v\n1\n2\n"), "x.csv", "gzip", "gunzip")
+        self.expect(gzip.compress(b"v\n1\n2\n")[:-1], "x.csv.gz", "truncated", "gzip")
+        self.expect(gzip.compress(gzip.compress(b"v\n1\n2\n")), "x.csv.gz", "gzip", "gunzip")
         self.expect("v\n1\n2\n".encode("utf-16"), "x.csv", "UTF-16", "UTF-8")
         self.expect("a;b\n1,5;2,5\n", "x.csv", "semicolons", "--separator semicolon", arguments=["--column", "a"])
         self.expect(struct.pack("<i2di", 16, 1.0, 2.0, 16), "x.raw", "a Fortran record", "--fortran-records")

@@ -1,9 +1,12 @@
 """File formats as seen from the command: every format gives the bits of its numbers, on one rank and on several."""
 
+import gzip
+import io
 import struct
 import unittest
+import zipfile
 
-from support import CommandTest, binpsllh, bits, bits32, exact, hostile, npy, tree
+from support import CommandTest, binpsllh, bits, bits32, exact, hostile, npy, run, tree
 
 
 class Formats(CommandTest):
@@ -104,6 +107,44 @@ class Formats(CommandTest):
         for found in self.sums(path, [(arguments, ranks) for ranks in (None, 3, 5)]):
             decided = {name: found[name] for name in ("header", "separator", "decimal", "comment", "missing")}
             self.assertEqual(decided, {"header": "yes", "separator": "semicolon", "decimal": "comma", "comment": "%", "missing": 422})
+
+    def test_compressed_files(self):
+        """The report says what was decided about the file."""
+        text = "\n".join(["a,b", *(f"{i},{value!r}" for i, value in enumerate(self.values))])
+        for name, content, arguments in (
+            ("x.npy.gz", npy(self.values), []), ("x.csv.gz", text.encode(), ["--column", "b"]),
+            ("x.csv", text.encode(), ["--column", "1"]), ("x.raw.gz", binpsllh(self.values)[8:], []),
+        ):  # fmt: skip
+            half = len(content) // 2
+            path = self.write(name, gzip.compress(content[:half]) + gzip.compress(content[half:]))
+            self.expect(path, *arguments)
+            for found in self.sums(path, [(arguments, 3)]):
+                self.assertEqual((found["compression"], found["unpacked_bytes"]), ("gzip", len(content)))
+
+    def test_npz(self):
+        for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            file = io.BytesIO()
+            with zipfile.ZipFile(file, "w", method) as archive:
+                for name, values in (("few", [1.0, 2.0]), ("all", self.values)):
+                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                        member.write(npy(values))
+            path = self.write("x.npz", file.getvalue())
+            for chosen in ("all", "1"):
+                self.expect(path, "--column", chosen)
+            for found in self.sums(path, [(["--column", "few"], ranks) for ranks in (None, 3)]):
+                told = (found["value"], found["member"], found.get("compression"))
+                self.assertEqual(told, (3.0, "few", "deflate" if method else None))
+            self.expect_fault(run("sum", path), "the 2 members are 'few', 'all'", "--column")
+            self.expect_fault(run("sum", self.write("x.npz", file.getvalue()[:-30])), "no directory at its end")
+
+    def test_sitelh(self):
+        numbers = " ".join(map(repr, self.values))
+        self.expect(self.write("x.sitelh", f"1 {len(self.values)}\nSite_Lh   {numbers}\n"))
+        path = self.write("RAxML_perSiteLLs.T", f"  2  {len(self.values)}\ntr1\t{numbers} \ntr2\t{'-1 ' * len(self.values)}\n")
+        self.expect(path, "--column", "tr1")
+        for found in self.sums(path, [(["--column", "1"], ranks) for ranks in (None, 3)]):
+            self.assertEqual((found["value"], found["tree"]), (-len(self.values), "tr2"))
+        self.expect_fault(run("sum", path), "the 2 trees are 'tr1', 'tr2'", "--column")
 
     def test_raw_bytes_of_another_format(self):
         path = self.write("x.npy", npy(self.values, "<f8"))

@@ -48,6 +48,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const unsigned choice = data[0];
   Options options{.format = formats[choice % 7], .block_bytes = 1 + choice / 7 % 4};
+  // What is in the file shows whether it is compressed by gzip.
+  options.most_unpacked = 1U << 20;
+  if (options.format == Format::npy && choice >= 128) options.format = Format::npz;
+  if (options.format == Format::psllh && choice >= 128) options.format = Format::sitelh;
+  const bool has_parts = options.format == Format::npz || options.format == Format::sitelh;
+  if (has_parts && choice / 28 % 2 == 1) options.column = "1";
   if (options.format == Format::raw && choice >= 128) options.type = Type::f32;
   if (options.format == Format::raw && choice / 28 % 2 == 1) {
     options.has_fortran_records = true;

@@ -116,6 +116,7 @@ TEST(Tables, AnyMarkSeparates) {
                   {.column = "a", .decimal_mark = ','});
   for (const char* name : {"", "1", "a", "+", "-", ".", "\"", "::", "blank", " ", "\xC3\xA9"})
     EXPECT_THROW(separator_named(name), Error) << name;
+  EXPECT_THROW(format_named("dat"), Error);  // a file's ending alone
 }
 
 TEST(Tables, CommentsAreNoRows) {

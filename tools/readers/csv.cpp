@@ -3,10 +3,10 @@
 // a reader can find the next row from any place in the file.
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <string>
 #include <utility>
 
+#include "choice.hpp"
 #include "formats.hpp"
 #include "number.hpp"
 #include "text_source.hpp"
@@ -263,10 +263,6 @@ Cell cell_of(std::string_view text, const Marks& marks) {
   return resembles_number(text) ? Cell::resembling : Cell::name;
 }
 
-bool are_digits(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char each) { return each >= '0' && each <= '9'; });
-}
-
 /// The properties of a column in the first rows below line 1.
 struct Below {
   bool has_numbers = false, has_names = false, has_any = false;
@@ -321,28 +317,6 @@ struct Beginning {
     }
   }
 };
-
-std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 12;
-  std::string result;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) result += (i == 0 ? "" : ", ") + shown(names[i]);
-  return names.size() > most ? result + ", ..." : result;
-}
-
-std::string known(const std::vector<std::string>& names) {
-  return "the " + std::to_string(names.size()) + (names.size() == 1 ? " column is " : " columns are ") + listed(names);
-}
-
-std::size_t named(const File& file, const std::vector<std::string>& names, const std::string& column) {
-  const auto found = std::find(names.begin(), names.end(), column);
-  if (found == names.end())
-    throw file.fault("there is no column " + shown(column) + ": " + known(names),
-                     std::string("choose one of these columns, or give a column's number, counted from 0") +
-                         (names.front().starts_with('#') ? ", or use --comment '#' if line 1 is a comment" : ""));
-  if (std::find(found + 1, names.end(), column) != names.end())
-    throw file.fault("several columns are called " + shown(column), "choose the column by its number, counted from 0");
-  return static_cast<std::size_t>(found - names.begin());
-}
 
 struct Choice {
   std::size_t column = 0;
@@ -408,30 +382,14 @@ bool has_header(const File& file, const Beginning& beginning, std::size_t column
 
 Choice choose(const File& file, const Beginning& beginning, const Options& options) {
   const std::vector<std::string>& first = beginning.first;
-  const bool is_number = are_digits(options.column);
-  const std::string& name = is_number || options.column.empty() ? options.column_name : options.column;
-  if (!options.column.empty() && !options.column_name.empty())
-    throw file.fault("two columns are chosen, " + shown(options.column) + " and " + shown(options.column_name),
-                     "leave out --column or --column-name");
-  if (!name.empty()) {
-    if (!options.header.value_or(true))
-      throw file.fault("column " + shown(name) + " is given by name, but --header no says that the table has no names",
-                       "leave out --header no, or choose the column by its number, counted from 0");
-    return {named(file, first, name), true};
-  }
-  Choice choice;
-  if (is_number) {
-    const auto [end, failed] =
-        std::from_chars(options.column.data(), options.column.data() + options.column.size(), choice.column);
-    if (failed != std::errc() || choice.column >= first.size())
-      throw file.fault("there is no column " + options.column + ": " + known(first),
-                       std::ranges::find(first, options.column) == first.end()
-                           ? "choose a column by its number, counted from 0, or by its name"
-                           : "choose a column by its number, counted from 0, or use --column-name " + options.column);
-  } else if (first.size() > 1) {
-    throw file.fault("no column is chosen: " + known(first), "choose a column with --column");
-  }
-  choice.has_header = options.header ? *options.header : has_header(file, beginning, choice.column);
+  const std::string& name = chosen_name(file, options);
+  if (!name.empty() && !options.header.value_or(true))
+    throw file.fault("column " + shown(name) + " is given by name, but --header no says that the table has no names",
+                     "leave out --header no, or choose the column by its number, counted from 0");
+  const bool may_be_comment = first.front().starts_with('#');
+  Choice choice{Choosable(file, "column", first)
+                    .chosen(options, may_be_comment ? ", or use --comment '#' if line 1 is a comment" : "")};
+  if (name.empty()) choice.has_header = options.header ? *options.header : has_header(file, beginning, choice.column);
   return choice;
 }
 

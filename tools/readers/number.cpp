@@ -37,9 +37,6 @@ bool below_one(std::string_view text, bool is_hexadecimal) noexcept {
   return digits_before_point + (negative ? -power : power) <= 0;
 }
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool are_digits(std::string_view text) noexcept { return !text.empty() && std::ranges::all_of(text, is_digit); }
-
 /// Whether `value`, the rounded number, is exactly the number that the digits of the text represent.
 template <class T>
 bool is_exact(std::string_view digits, T value) noexcept {
@@ -159,6 +156,8 @@ std::size_t symbol_size(std::string_view text) noexcept {
 }
 
 }  // namespace
+
+bool are_digits(std::string_view text) noexcept { return !text.empty() && std::ranges::all_of(text, is_digit); }
 
 std::string_view trimmed(std::string_view text) noexcept {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);

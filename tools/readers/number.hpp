@@ -18,6 +18,11 @@ constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
 /// Whether the character separates numbers. Line ends separate numbers, too.
 constexpr bool is_blank(char c) noexcept { return is_space(c) || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
 
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+/// Whether the text has only decimal digits, and at least one.
+bool are_digits(std::string_view text) noexcept;
+
 std::string_view trimmed(std::string_view text) noexcept;
 
 /// Reads one number; blanks around it and a leading + are allowed. The exponent follows e, or, if the number has a

@@ -1,4 +1,5 @@
-// Reads numbers from files (npy, binpsllh, psllh, raw, csv, tsv and txt) so that every rank reads only its part.
+// Reads numbers from files (npy, npz, binpsllh, psllh, sitelh, raw, csv, tsv and txt) so that every rank reads only its
+// part. Every rank unpacks a compressed file completely.
 // The element count of a binary format is known at once. Text takes two passes: every rank counts the elements that
 // begin in its part of the file, the caller exchanges the counts, then every rank finds its elements. The reader does
 // not use MPI. Source: NumPy's NEP 1 (npy), the command's own rules (the others).
@@ -12,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace steadfold::readers {
@@ -22,7 +24,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Format { automatic, npy, binpsllh, psllh, raw, csv, tsv, txt };
+enum class Format { automatic, npy, npz, binpsllh, psllh, sitelh, raw, csv, tsv, txt };
 /// Whether the format is a table: lines of fields.
 constexpr bool is_table(Format format) noexcept { return format >= Format::csv; }
 enum class Type { f64, f32 };
@@ -36,6 +38,8 @@ char separator_named(std::string_view name);
 std::endian byte_order_named(std::string_view name);
 /// Returns '.' for "point" and ',' for "comma". Throws Error for other names.
 char decimal_mark_named(std::string_view name);
+/// Returns the texts between the marks of a list.
+std::vector<std::string> texts_between(std::string_view list, char mark);
 /// Returns the texts between the commas of a list, without blanks around them. If commas are decimal marks, the texts
 /// are between semicolons.
 std::vector<std::string> missing_texts(std::string_view list, char decimal_mark);
@@ -47,9 +51,10 @@ struct Options {
   Format format = Format::automatic;
   // Type of the elements; default: the type that the file names, or f64 if it names none.
   std::optional<Type> type = {};
-  // For tables: name of the column, or its number from 0 in digits; may be empty if there is one column.
+  // Name of the column of a table, of the tree of sitelh, or of the member of npz, or its number from 0 in digits; may
+  // be empty if there is one.
   std::string column = {};
-  std::string column_name = {};  // for tables: name of the column, even if it consists of digits
+  std::string column_name = {};  // the name, even if it consists of digits
   // For tables: whether line 1 has the names of the columns; default: yes, unless its cell in the chosen column is a
   // number.
   std::optional<bool> header = {};
@@ -65,6 +70,8 @@ struct Options {
   bool has_fortran_records = false;            // for raw: whether records have their lengths around their data
   bool forced = false;                         // for raw: whether to read also files that look like another format
   std::size_t block_bytes = 256 * 1024;        // bytes that are read at once, for text and for converted elements
+  // Most bytes of memory for what was compressed; 0: half of the machine's memory.
+  std::uint64_t most_unpacked = 0;
 };
 
 /// How a table was read, by the options and by what was found in the file.
@@ -73,6 +80,14 @@ struct TableReading {
   std::string separator;    // comma, semicolon, tab, blanks, or the character itself
   char decimal_mark = '.';
   std::string comment;  // empty: the table has no comments
+};
+
+/// Where in the file the elements were found, if it has more than they.
+struct Found {
+  std::string compression = {};      // gzip or deflate; empty: the file is not compressed
+  std::uint64_t unpacked_bytes = 0;  // size of what was compressed
+  std::string member = {};           // name of the member of npz
+  std::string tree = {};             // name of the tree of sitelh
 };
 
 /// An open file. Its functions throw Error. Use the object from one thread at a time.
@@ -84,6 +99,9 @@ class Source {
   Type type() const noexcept { return type_; }
   /// Returns how the file was read if it is a table.
   virtual std::optional<TableReading> table() const { return std::nullopt; }
+
+  const Found& found() const noexcept { return found_; }
+  void set_found(Found found) noexcept { found_ = std::move(found); }
 
   /// Pass 1: returns the number of elements that begin in part `part` of `parts`. Scans this part of a text file. For
   /// binary formats, computes the number.
@@ -118,6 +136,7 @@ class Source {
   void check_read(std::uint64_t begin, std::uint64_t count, Type type) const;
 
   Type type_;
+  Found found_;
   std::vector<std::uint64_t> first_ = {0};
 };
 

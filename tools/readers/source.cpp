@@ -8,31 +8,50 @@
 #include "formats.hpp"
 #include "number.hpp"
 #include "signature.hpp"
+#include "unpack.hpp"
 
 namespace steadfold::readers {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Format>, 9> formats = {{{"auto", Format::automatic},
-                                                                         {"npy", Format::npy},
-                                                                         {"binpsllh", Format::binpsllh},
-                                                                         {"psllh", Format::psllh},
-                                                                         {"raw", Format::raw},
-                                                                         {"csv", Format::csv},
-                                                                         {"tsv", Format::tsv},
-                                                                         {"txt", Format::txt},
-                                                                         {"dat", Format::txt}}};
+constexpr std::array<std::pair<std::string_view, Format>, 10> formats = {{{"auto", Format::automatic},
+                                                                          {"npy", Format::npy},
+                                                                          {"npz", Format::npz},
+                                                                          {"binpsllh", Format::binpsllh},
+                                                                          {"psllh", Format::psllh},
+                                                                          {"sitelh", Format::sitelh},
+                                                                          {"raw", Format::raw},
+                                                                          {"csv", Format::csv},
+                                                                          {"tsv", Format::tsv},
+                                                                          {"txt", Format::txt}}};
+
+/// Lists the formats whose index is `first` or more.
+std::string format_list(std::size_t first) {
+  std::string list(formats[first].first);
+  for (std::size_t i = first + 1; i < formats.size(); ++i)
+    list.append(i + 1 == formats.size() ? " and " : ", ").append(formats[i].first);
+  return list;
+}
 
 /// Whether two texts are equal without regard to upper and lower case.
 bool has_letters(std::string_view text, std::string_view lower) noexcept {
   return std::ranges::equal(text, lower, {}, [](unsigned char letter) { return std::tolower(letter); });
 }
 
-/// Returns the format that belongs to the extension, or `automatic`.
-Format format_of_name(std::string_view path) noexcept {
+/// Returns what follows the last point of the path.
+std::string_view extension_of(std::string_view path) noexcept {
   const std::size_t dot = path.rfind('.');
-  if (dot == std::string_view::npos) return Format::automatic;
+  return dot == std::string_view::npos ? "" : path.substr(dot + 1);
+}
+
+bool is_named_gz(std::string_view path) noexcept { return has_letters(extension_of(path), "gz"); }
+
+/// Returns the format that belongs to the extension, or `automatic`. A last .gz does not count.
+Format format_of_name(std::string_view path) noexcept {
+  if (is_named_gz(path)) path.remove_suffix(3);
+  const std::string_view extension = extension_of(path);
+  if (has_letters(extension, "dat")) return Format::txt;
   for (const auto& [name, format] : formats) {
-    if (has_letters(path.substr(dot + 1), name) && format != Format::automatic) return format;
+    if (has_letters(extension, name) && format != Format::automatic) return format;
   }
   return Format::automatic;
 }
@@ -46,19 +65,22 @@ Format detect(const File& file, Format by_name) {
                      "rename the file, or give its format with --format");
   }
   if (may_be_any && looks_like_binpsllh(file)) return Format::binpsllh;
+  if (by_name == Format::automatic && looks_like_npz(file)) return Format::npz;
+  if (by_name == Format::automatic && looks_like_sitelh(file)) return Format::sitelh;
   if (by_name != Format::automatic) return by_name;
   throw file.fault("neither the file's name nor its content shows the format",
-                   "give its format with --format npy, binpsllh, psllh, raw, csv, tsv or txt");
+                   "give its format with --format: " + format_list(1));
 }
 
-/// Names the given options that only tables have; empty if there are none.
-std::string table_options(const Options& options) {
+/// Names the given options that are for tables and that the format does not have; empty if there are none.
+std::string table_options(const Options& options, Format format) {
+  const bool has_columns = format == Format::npz || format == Format::sitelh;
   std::string names;
   const auto add = [&](bool is_given, std::string_view name) {
     if (is_given) names.append(names.empty() ? "" : ", ").append(name);
   };
-  add(!options.column.empty(), "--column");
-  add(!options.column_name.empty(), "--column-name");
+  add(!has_columns && !options.column.empty(), "--column");
+  add(!has_columns && !options.column_name.empty(), "--column-name");
   add(options.header.has_value(), "--header");
   add(options.separator.has_value(), "--separator");
   add(options.decimal_mark.has_value(), "--decimal");
@@ -74,14 +96,33 @@ std::string raw_options(const Options& options) {
   return options.byte_order ? "--byte-order" : "";
 }
 
+std::unique_ptr<Source> open_as(std::unique_ptr<File> file, bool is_told, Format expected, const Options& options) {
+  refuse_foreign(*file, expected, options.forced);
+  const Format format = is_told ? expected : detect(*file, expected);
+  if (const std::string given = table_options(options, format); !is_table(format) && !given.empty())
+    throw file->fault("it is " + std::string(name_of(format)) + " and no table", "leave out " + given);
+  if (const std::string given = raw_options(options); format != Format::raw && !given.empty())
+    throw file->fault(given + " is only for raw numbers, but the format is " + std::string(name_of(format)),
+                      "leave out " + given);
+  if (format == Format::raw && !options.forced && !options.has_fortran_records) refuse_no_numbers(*file);
+  switch (format) {
+    case Format::npy: return open_npy(std::move(file), options);
+    case Format::npz: return open_npz(std::move(file), options);
+    case Format::binpsllh: return open_binpsllh(std::move(file), options);
+    case Format::raw: return open_raw(std::move(file), options);
+    case Format::psllh: return open_psllh(std::move(file), options);
+    case Format::sitelh: return open_sitelh(std::move(file), options);
+    default: return open_table(std::move(file), format, options);
+  }
+}
+
 }  // namespace
 
 Format format_named(std::string_view name) {
   for (const auto& [known, format] : formats) {
     if (known == name) return format;
   }
-  throw Error("unknown format " + shown(name) +
-              " (the known formats are auto, npy, binpsllh, psllh, raw, csv, tsv and txt), choose one of these");
+  throw Error("unknown format " + shown(name) + " (the known formats are " + format_list(0) + "), choose one of these");
 }
 
 Type type_named(std::string_view name) {
@@ -125,14 +166,19 @@ char decimal_mark_named(std::string_view name) {
   throw Error("unknown decimal mark " + shown(name) + " (it is neither point nor comma), choose one of these");
 }
 
-std::vector<std::string> missing_texts(std::string_view list, char decimal_mark) {
-  const char between = decimal_mark == ',' ? ';' : ',';
+std::vector<std::string> texts_between(std::string_view list, char mark) {
   std::vector<std::string> texts;
   for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(between, begin), list.size());
-    texts.emplace_back(trimmed(list.substr(begin, end - begin)));
+    const std::size_t end = std::min(list.find(mark, begin), list.size());
+    texts.emplace_back(list.substr(begin, end - begin));
     begin = end + 1;
   }
+  return texts;
+}
+
+std::vector<std::string> missing_texts(std::string_view list, char decimal_mark) {
+  std::vector<std::string> texts = texts_between(list, decimal_mark == ',' ? ';' : ',');
+  for (std::string& text : texts) text = std::string(trimmed(text));
   return texts;
 }
 
@@ -165,24 +211,28 @@ void Source::read(std::uint64_t begin, std::span<float> elements) const {
 
 std::unique_ptr<Source> open(const std::string& path, const Options& options) {
   auto file = std::make_unique<File>(path);
-  if (file->size() == 0) throw file->fault("it is empty", "check the program that should have written the file");
+  const auto refuse_empty = [](const File& each) {
+    if (each.size() == 0) throw each.fault("it is empty", "check the program that should have written the file");
+  };
+  refuse_empty(*file);
   const bool is_told = options.format != Format::automatic;
   const Format expected = is_told ? options.format : format_of_name(path);
-  refuse_foreign(*file, expected, options.forced);
-  const Format format = is_told ? expected : detect(*file, expected);
-  if (const std::string given = table_options(options); !is_table(format) && !given.empty())
-    throw file->fault("it is " + std::string(name_of(format)) + " and no table", "leave out " + given);
-  if (const std::string given = raw_options(options); format != Format::raw && !given.empty())
-    throw file->fault(given + " is only for raw numbers, but the format is " + std::string(name_of(format)),
-                      "leave out " + given);
-  if (format == Format::raw && !options.forced && !options.has_fortran_records) refuse_no_numbers(*file);
-  switch (format) {
-    case Format::npy: return open_npy(std::move(file), options);
-    case Format::binpsllh: return open_binpsllh(std::move(file), options);
-    case Format::raw: return open_raw(std::move(file), options);
-    case Format::psllh: return open_psllh(std::move(file), options);
-    default: return open_table(std::move(file), format, options);
+  if (!is_gzip(*file, expected, options.forced)) {
+    refuse_foreign(*file, expected, options.forced);
+    if (!is_told && is_named_gz(path))
+      throw file->fault("its name ends in .gz, but it is not compressed by gzip",
+                        "rename the file, or give its format with --format");
+    return open_as(std::move(file), is_told, expected, options);
   }
+  file = unpacked(*file, {.path = path, .end = file->size()}, most_unpacked(options));
+  refuse_empty(*file);
+  const std::uint64_t size = file->size();
+  auto source = open_as(std::move(file), is_told, expected, options);
+  Found found = source->found();
+  found.compression = "gzip";
+  found.unpacked_bytes = size;
+  source->set_found(std::move(found));
+  return source;
 }
 
 }  // namespace steadfold::readers

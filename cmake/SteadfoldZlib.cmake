@@ -1,0 +1,25 @@
+# steadfold_zlib: zlib, by which the command unpacks files (tools/readers/unpack.cpp). The library does not use it.
+add_library(steadfold_zlib INTERFACE)
+if(NOT CMAKE_CROSSCOMPILING)
+  find_package(ZLIB REQUIRED)
+  target_link_libraries(steadfold_zlib INTERFACE ZLIB::ZLIB)
+elseif(STEADFOLD_MPI_NAMES)
+  # A wheel's command uses the zlib of the system on which it runs. Here a stand-in with the same name and functions is
+  # linked, which is never installed. Without MPI libraries nothing but tests is built, and they go without zlib.
+  if(NOT EXISTS /usr/include/zlib.h)
+    message(FATAL_ERROR "no /usr/include/zlib.h (the command needs it), install zlib1g-dev, or set STEADFOLD_PROGRAMS=OFF")
+  endif()
+  steadfold_headers_of_system(steadfold_zlib INTERFACE zlib.h zconf.h)
+  set(stand_in "")
+  foreach(name crc32 inflate inflateEnd inflateInit2_ inflateReset)
+    string(APPEND stand_in "void ${name}(void) {}\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/zlib/stand_in.c CONTENT "${stand_in}")
+  add_library(steadfold_zlib_stand_in SHARED ${PROJECT_BINARY_DIR}/zlib/stand_in.c)
+  set_target_properties(steadfold_zlib_stand_in PROPERTIES OUTPUT_NAME z SOVERSION 1
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/zlib)
+  target_link_libraries(steadfold_zlib INTERFACE steadfold_zlib_stand_in)
+endif()
+if(NOT CMAKE_CROSSCOMPILING OR STEADFOLD_MPI_NAMES)
+  target_compile_definitions(steadfold_zlib INTERFACE STEADFOLD_ZLIB)
+endif()
