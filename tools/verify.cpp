@@ -78,11 +78,17 @@ std::string table_of_verified(const Json& rows) {
   return table(lines) + "\n";
 }
 
-Json rows_of(const VerifyOptions& options, const std::vector<Case>& cases) {
+/// The results of all ranks, and the number of rows of the file that were left out.
+struct Verified {
+  Json rows = Json::array();
+  std::uint64_t missing_count = 0;
+};
+
+Verified verified(const VerifyOptions& options, const std::vector<Case>& cases) {
   const std::vector<std::string> arguments = arguments_for(options, cases);
   const std::vector<int> counts = rank_counts(options.ranks);
   const double all_ranks = std::accumulate(counts.begin(), counts.end(), 0.0);
-  Json rows = Json::array();
+  Verified all;
   LongWork work(options.request.json ? LongWork::Output::json : LongWork::Output::for_people);
   double ranks_before = 0;
   for (std::size_t job = 0; job < counts.size(); ++job) {
@@ -91,11 +97,12 @@ Json rows_of(const VerifyOptions& options, const std::vector<Case>& cases) {
         ranks_before / all_ranks);
     const Json answer = ask("verify-worker", arguments, counts[job], Placement::anywhere,
                             "run mpirun with steadfold sum to see the error");
-    for (const Json& row : answer.at("rows")) rows.push_back(row);
-    work.keep([rows] { return table_of_verified(rows); });
+    for (const Json& row : answer.at("rows")) all.rows.push_back(row);
+    all.missing_count = answer.at("missing");  // the same for every number of ranks
+    work.keep([rows = all.rows] { return table_of_verified(rows); });
     ranks_before += counts[job];
   }
-  return rows;
+  return all;
 }
 
 /// The results of one method in all rows.
@@ -156,19 +163,24 @@ std::string conclusion_of(const std::vector<Outcome>& outcomes) {
   return fmt::format("Every method that promises the same bits gave the same bits: {}.\n", fmt::join(kept, ", "));
 }
 
-std::string text_for_people(const Json& rows, const std::vector<Outcome>& outcomes) {
-  std::string text = table_of_verified(rows);
+std::string text_for_people(const Verified& found, bool may_miss, const std::vector<Outcome>& outcomes) {
+  std::string text = table_of_verified(found.rows);
+  if (may_miss) text += fmt::format("missing: {} rows were left out\n", found.missing_count);
   for (const Outcome& each : outcomes) text += sentence_of(each);
   return text + "\n" + conclusion_of(outcomes);
 }
 
 Result run(const VerifyOptions& options, const std::vector<Case>& cases) {
-  const Json rows = rows_of(options, cases);
-  const std::vector<Outcome> outcomes = outcomes_of(rows);
+  const Verified found = verified(options, cases);
+  const std::vector<Outcome> outcomes = outcomes_of(found.rows);
   const bool identical = std::ranges::all_of(outcomes, &Outcome::keeps_promise);
   const ExitStatus status = identical ? all_well : check_failed;
-  if (options.request.json) return {line_of({{"identical", identical}, {"rows", rows}}), status};
-  return {text_for_people(rows, outcomes), status};
+  const bool may_miss = !options.request.missing.empty();
+  if (!options.request.json) return {text_for_people(found, may_miss, outcomes), status};
+  Json json = {{"identical", identical}};
+  if (may_miss) json["missing"] = found.missing_count;
+  json["rows"] = found.rows;
+  return {line_of(json), status};
 }
 
 }  // namespace

@@ -16,8 +16,7 @@ struct VerifyWorkerOptions {
   std::vector<std::string> cases;
 };
 
-Json rows_of(const Job& job, const VerifyWorkerOptions& options) {
-  const Share share = load(job, options.request);
+Json rows_of(const Job& job, const VerifyWorkerOptions& options, const Share& share) {
   Json rows = Json::array();
   for (const std::string& text : options.cases) {
     const Case each = case_in(text);
@@ -36,7 +35,11 @@ Json rows_of(const Job& job, const VerifyWorkerOptions& options) {
 }
 
 Result run(const Job& job, const VerifyWorkerOptions& options) {
-  return answer(job, "verify-worker", [&](Json& answer) { answer["rows"] = rows_of(job, options); });
+  return answer(job, "verify-worker", [&](Json& answer) {
+    const Share share = load(job, options.request);
+    answer["missing"] = share.missing_count;
+    answer["rows"] = rows_of(job, options, share);
+  });
 }
 
 }  // namespace

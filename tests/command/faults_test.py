@@ -92,6 +92,7 @@ class Files(FaultTest):
         for content, words in (
             (",0,1\n0,1.5,10\n1,2.5,20\n", ("line 1 may be names or numbers", "--header yes or --header no")),
             ("2018,2019\n1.5,2.5\n", ("line 1 may be names or numbers", "no decimal points")),
+            ("none,2019\nx,1.5\n", ("line 1 may be names or numbers", "words and the digits 2019")),
             ("a,1e400\nb,2\n", ("line 1", "too large", "--header yes")), ("a,<5\nb,2\n", ("line 1", "'<5'", "--header yes")), ("a,2.5-299\nb,2\n", ("line 1", "exponent with e")),
         ):  # fmt: skip
             self.expect(content, "x.csv", *words, arguments=["--column", "1"])

@@ -70,6 +70,15 @@ class Verify(CommandTest):
         self.assertNotIn("recursive_doubling", schedules)
         self.assertEqual({row["bits"] for row in found["rows"]}, {bits(tree(self.values))})
 
+    def test_rows_that_were_left_out(self):
+        path = self.write("x.csv", "\n".join(["a", *(text for value in self.values for text in (repr(value), "NA"))]))
+        arguments = ["verify", path, "--ranks", "1,3", "--schedules", "flat", "--methods", "tree", "--missing", "NA"]
+        found = self.object_from(run(*arguments, "--json"))
+        self.assertEqual(found["missing"], len(self.values))
+        self.assertEqual({row["bits"] for row in found["rows"]}, {bits(tree(self.values))})
+        self.assertIn(f"\nmissing: {len(self.values)} rows were left out\n", run(*arguments).stdout)
+        self.assertNotIn("missing", self.verify("--ranks", "2", "--schedules", "flat"))
+
     def test_distributions_and_columns(self):
         path = self.write("x.csv", "\n".join(["a,b", *(f"x,{value!r}" for value in self.values)]))
         ran = run("verify", path, "--column", "b", "--distribution", "optimized:deviation=0.3", "--ranks", "1,3",

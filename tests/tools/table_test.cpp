@@ -171,6 +171,13 @@ TEST(Tables, RowsWithoutANumberAreLeftOutIfAsked) {
   expect_fault_in(".csv", ",0,1,2\n0,1.5,2.5,\n1,3.5,4.5,5\n", {"line 1 may be names or numbers", "empty cell"},
                   {.column = "2", .missing = {"NA", ""}});
   expect_fault_in(".csv", "gap,2019\nx,1.5\n", {"line 1 may be names or numbers"}, {.column = "1", .missing = {"gap"}});
+  for (const char* word : {"none", "NA", "<5", "-"})
+    expect_fault_in(".csv", word + std::string(",2019\nx,1.5\n"),
+                    {"line 1 may be names or numbers", "words and the digits 2019"}, {.column = "1"});
+  const Scratch no_names(".csv", "NA,3\n2.5,4\n");  // a missing number above numbers
+  expect_bits(no_names.path(), std::vector<double>{3, 4}, {.column = "1"});
+  const Scratch dates(".csv", "2020-01-01,3\n2020-01-02,4\n");
+  expect_bits(dates.path(), std::vector<double>{3, 4}, {.column = "1"});
   for (const char* content : {"country,2020Q1\nDE,1.5\nFR,3.5\n", "name,0x10\na,1.5\nb,3.5\n"})
     expect_fault_in(".csv", content, {"line 1", "is not a number", "--header yes"}, {.column = "1"});
   EXPECT_EQ(missing_texts("-99,9;;NA", ','), (std::vector<std::string>{"-99,9", "", "NA"}));

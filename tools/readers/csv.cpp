@@ -343,7 +343,8 @@ std::string doubt_about(const Beginning& beginning, std::size_t column) {
   for (std::size_t i = 0; i < beginning.first.size(); ++i) {
     const Cell cell = cell_of(beginning.first[i], beginning.marks);
     has_empty |= cell == Cell::empty && (beginning.below[i].has_any || i == column);
-    has_names |= cell == Cell::name;
+    // A mark of a missing number above words is a word, too.
+    has_names |= cell == Cell::name || (cell == Cell::resembling && beginning.below[i].has_names);
   }
   if (has_empty) return "the line has an empty cell next to its numbers";
   if (are_column_numbers(beginning.first)) return "the line numbers the columns";
