@@ -165,7 +165,7 @@ std::string conclusion_of(const std::vector<Outcome>& outcomes) {
 
 std::string text_for_people(const Verified& found, bool may_miss, const std::vector<Outcome>& outcomes) {
   std::string text = table_of_verified(found.rows);
-  if (may_miss) text += fmt::format("missing: {} rows were left out\n", found.missing_count);
+  if (may_miss) text += fmt::format("rows that were left out: {}\n", found.missing_count);
   for (const Outcome& each : outcomes) text += sentence_of(each);
   return text + "\n" + conclusion_of(outcomes);
 }

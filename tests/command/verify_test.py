@@ -76,7 +76,7 @@ class Verify(CommandTest):
         found = self.object_from(run(*arguments, "--json"))
         self.assertEqual(found["missing"], len(self.values))
         self.assertEqual({row["bits"] for row in found["rows"]}, {bits(tree(self.values))})
-        self.assertIn(f"\nmissing: {len(self.values)} rows were left out\n", run(*arguments).stdout)
+        self.assertIn(f"\nrows that were left out: {len(self.values)}\n", run(*arguments).stdout)
         self.assertNotIn("missing", self.verify("--ranks", "2", "--schedules", "flat"))
 
     def test_distributions_and_columns(self):

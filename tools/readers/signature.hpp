@@ -6,7 +6,7 @@
 namespace steadfold::readers {
 
 /// Whether the file is compressed by gzip. The options or the file's name say `format`. Bytes that are
-/// forced to be numbers are never compressed.
+/// forced to be numbers are not compressed.
 bool is_gzip(const File& file, Format format, bool is_forced);
 
 /// Throws Error, which names the kind of the file, if the file's beginning does not fit the format that the options or

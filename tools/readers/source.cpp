@@ -217,7 +217,8 @@ std::unique_ptr<Source> open(const std::string& path, const Options& options) {
   refuse_empty(*file);
   const bool is_told = options.format != Format::automatic;
   const Format expected = is_told ? options.format : format_of_name(path);
-  if (!is_gzip(*file, expected, options.forced)) {
+  // In a file with the ending .gz, --force is about the unpacked bytes.
+  if (!is_gzip(*file, expected, options.forced && !is_named_gz(path))) {
     refuse_foreign(*file, expected, options.forced);
     if (!is_told && is_named_gz(path))
       throw file->fault("its name ends in .gz, but it is not compressed by gzip",

@@ -22,8 +22,10 @@ std::uint64_t most_unpacked(const Options& options) {
 
 #ifndef STEADFOLD_ZLIB
 // Builds for another processor, which run only tests, have no zlib.
-std::unique_ptr<File> unpacked(const File& file, const Packed&, std::uint64_t) {
-  throw file.fault("it is compressed, but this program was built without zlib", "unpack it first");
+std::unique_ptr<File> unpacked(const File& file, const Packed& packed, std::uint64_t) {
+  throw file.fault(std::string("it is compressed by ") + (packed.is_gzip ? "gzip" : "deflate") +
+                       ", but this program was built without zlib",
+                   "unpack it first");
 }
 std::uint32_t crc32_of(const File& file) {
   throw file.fault("it has a check sum, but this program was built without zlib", "unpack it first");
