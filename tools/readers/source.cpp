@@ -97,7 +97,6 @@ std::string raw_options(const Options& options) {
 }
 
 std::unique_ptr<Source> open_as(std::unique_ptr<File> file, bool is_told, Format expected, const Options& options) {
-  refuse_foreign(*file, expected, options.forced);
   const Format format = is_told ? expected : detect(*file, expected);
   if (const std::string given = table_options(options, format); !is_table(format) && !given.empty())
     throw file->fault("it is " + std::string(name_of(format)) + " and no table", "leave out " + given);
@@ -218,17 +217,18 @@ std::unique_ptr<Source> open(const std::string& path, const Options& options) {
   const bool is_told = options.format != Format::automatic;
   const Format expected = is_told ? options.format : format_of_name(path);
   // In a file with the ending .gz, --force is about the unpacked bytes.
-  if (!is_gzip(*file, expected, options.forced && !is_named_gz(path))) {
-    refuse_foreign(*file, expected, options.forced);
-    if (!is_told && is_named_gz(path))
-      throw file->fault("its name ends in .gz, but it is not compressed by gzip",
-                        "rename the file, or give its format with --format");
-    return open_as(std::move(file), is_told, expected, options);
+  const bool is_packed = is_gzip(*file, expected, options.forced && !is_named_gz(path));
+  if (is_packed) {
+    file = unpacked(*file, {.path = path, .end = file->size()}, most_unpacked(options));
+    refuse_empty(*file);
   }
-  file = unpacked(*file, {.path = path, .end = file->size()}, most_unpacked(options));
-  refuse_empty(*file);
+  refuse_foreign(*file, expected, options.forced);
+  if (!is_packed && !is_told && is_named_gz(path))
+    throw file->fault("its name ends in .gz, but it is not compressed by gzip",
+                      "rename the file, or give its format with --format");
   const std::uint64_t size = file->size();
   auto source = open_as(std::move(file), is_told, expected, options);
+  if (!is_packed) return source;
   Found found = source->found();
   found.compression = "gzip";
   found.unpacked_bytes = size;
