@@ -1,5 +1,5 @@
 """Columns of tables, read through Arrow's C data interface (https://arrow.apache.org/docs/format/CDataInterface.html).
-No library of Arrow is needed. pyarrow, Polars, DuckDB and pandas export columns in this way.
+No library of Arrow is needed. pyarrow, Polars and DuckDB export columns in this way; pandas makes columns of pyarrow.
 
 Numbers in one chunk are read where they are. Several chunks are joined in a copy. Nulls become a mask."""
 
@@ -17,7 +17,7 @@ from ._elements import Array
 
 _NUMBERS = {"c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8", "e": "f2", "f": "f4", "g": "f8"}
 _UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
-_IS_NULLABLE = 2  # ARROW_FLAG_NULLABLE
+_NULLABLE_FLAG = 2  # ARROW_FLAG_NULLABLE
 _MOST_INLINE = 12  # the length up to which a string view contains its string
 
 class _Schema(ctypes.Structure):
@@ -62,7 +62,7 @@ class Column:
     are_valid
         A mask that is False for nulls, or None if there are no nulls.
     is_nullable
-        Whether the type of the column permits nulls.
+        Whether the type of the column permits nulls. Over ranks this decides whether a call has a mask.
     """
 
     __slots__ = ("are_valid", "is_nullable", "values")
@@ -84,10 +84,15 @@ class Column:
     def shape(self) -> tuple[int, ...]:
         return self.values.shape  # type: ignore[no-any-return]
 
-    def without_nulls(self) -> Array:
-        """Returns the elements. Raises an error if an element is null."""
+    def is_known(self) -> bool:
+        """Returns whether an element is not null, or there are no elements."""
+        return self.are_valid is None or bool(self.are_valid.any())
+
+    def refuse_nulls(self) -> Array:
+        """Returns the elements, or raises an error if an element is null."""
         if self.are_valid is not None:
-            raise TypeError(f"a column with {int(np.flatnonzero(~self.are_valid).size)} nulls (this call cannot leave elements out), drop the nulls, as "
+            count = int((~self.are_valid).sum())
+            raise TypeError(f"a column with {count} {'null' if count == 1 else 'nulls'} (this call cannot leave elements out), drop the nulls, as "
                             "x.drop_nulls() or x.drop_null()")
         return self.values
 
@@ -110,28 +115,28 @@ def column_of(x: Any) -> Column:
         return x
     exporter = _exporter_of(x)
     if hasattr(exporter, "__arrow_c_stream__"):
-        schema, chunks = _read_stream(exporter.__arrow_c_stream__())
+        of_type, chunks = _read_stream(exporter.__arrow_c_stream__())
     else:
         capsules = exporter.__arrow_c_array__()
-        schema = _at(_Schema, capsules[0], b"arrow_schema")
-        chunks = [_Chunk(_at(_Data, capsules[1], b"arrow_array"), capsules)]
+        of_type, chunks = _moved(_Schema, capsules[0], b"arrow_schema"), [_moved(_Data, capsules[1], b"arrow_array")]
+    schema = of_type.struct  # released with `of_type`
     column = _only_column_of(schema, type(x).__name__)
     read = _reader_of(column)
-    parts = [read(data, chunk) for chunk in chunks for data in _columns_in(schema, chunk.data)]
+    parts = [read(_column_in(schema, chunk), chunk) for chunk in chunks]
     values = [part for part, _ in parts]
     nulls = [are_valid for _, are_valid in parts]
     if len(parts) == 1:
-        return Column(values[0], nulls[0], bool(column.flags & _IS_NULLABLE))
+        return Column(values[0], nulls[0], bool(column.flags & _NULLABLE_FLAG))
     joined = None
     if any(each is not None for each in nulls):
         joined = np.concatenate([np.ones(len(part), bool) if each is None else each for part, each in parts])
-    return Column(np.concatenate(values) if values else read(_Data(), None)[0], joined, bool(column.flags & _IS_NULLABLE))
+    return Column(np.concatenate(values) if values else read(_Data(), None)[0], joined, bool(column.flags & _NULLABLE_FLAG))
 
 
 def _exporter_of(x: Any) -> Any:
     """Returns the object that exports the memory of `x` by Arrow's interface, or None if there is none. A Series of pandas
     counts if its missing values are pandas.NA: in other Series NaN stands for a missing value, and is a number here."""
-    if type(x).__module__.partition(".")[0] == "pandas":
+    if any(each.__module__.partition(".")[0] == "pandas" for each in type(x).__mro__):
         missing = getattr(getattr(x, "dtype", None), "na_value", None)
         if type(missing).__name__ != "NAType":
             return None
@@ -140,19 +145,12 @@ def _exporter_of(x: Any) -> Any:
     return x if hasattr(x, "__arrow_c_stream__") or hasattr(x, "__arrow_c_array__") else None
 
 
-class _Chunk:
-    """A chunk, and the object that owns its memory."""
-
-    def __init__(self, data: _Data, owner: Any) -> None:
-        self.data = data
-        self.owner = owner
-
-
 class _Owned:
-    """Owns the memory of a chunk of a stream."""
+    """A struct of Arrow's interface, which is released with this object."""
 
-    def __init__(self, data: _Data) -> None:
-        weakref.finalize(self, _release, data).atexit = False  # arrays may live longer than this module
+    def __init__(self, struct: Any) -> None:
+        self.struct = struct
+        weakref.finalize(self, _release, struct).atexit = False  # arrays may live longer than this module
 
 
 def _release(struct: Any) -> None:
@@ -160,28 +158,30 @@ def _release(struct: Any) -> None:
         struct.release(ctypes.byref(struct))
 
 
-def _at(struct: Any, capsule: Any, name: bytes) -> Any:
-    return struct.from_address(_pointer_in(capsule, name))
+def _moved(kind: Any, capsule: Any, name: bytes) -> _Owned:
+    """Moves a struct out of a capsule, as the interface asks of readers."""
+    given = kind.from_address(_pointer_in(capsule, name))
+    if not given.release:
+        raise ValueError("a column that another reader has taken (a capsule is read once), export the column again")
+    made = _Owned(kind.from_buffer_copy(given))
+    given.release = type(given.release)()
+    return made
 
 
-def _read_stream(capsule: Any) -> tuple[_Schema, list[_Chunk]]:
-    stream = _at(_Stream, capsule, b"arrow_array_stream")
+def _read_stream(capsule: Any) -> tuple[_Owned, list[_Owned]]:
+    owner = _moved(_Stream, capsule, b"arrow_array_stream")
+    stream = owner.struct
 
-    def get(function: Any, struct: Any) -> None:
+    def get(function: Any, struct: Any) -> _Owned:
         if function(ctypes.byref(stream), ctypes.byref(struct)) != 0:
             why = stream.get_last_error(ctypes.byref(stream)) or b"it gives no reason"
             raise RuntimeError(f"a column cannot be read ({why.decode(errors='replace')}), read the column again")
+        return _Owned(struct)
 
-    schema = _Schema()
-    get(stream.get_schema, schema)
-    weakref.finalize(schema, _release, _Schema.from_buffer_copy(schema))
+    schema = get(stream.get_schema, _Schema())
     chunks = []
-    while True:
-        data = _Data()
-        get(stream.get_next, data)
-        if not data.release:
-            break
-        chunks.append(_Chunk(data, _Owned(data)))
+    while (chunk := get(stream.get_next, _Data())).struct.release:
+        chunks.append(chunk)
     return schema, chunks
 
 
@@ -195,16 +195,18 @@ def _only_column_of(schema: _Schema, name: str) -> _Schema:
     raise TypeError(f"a {name} of {schema.n_children} columns (one column is reduced: {names or 'there is none'}), select a column")
 
 
-def _columns_in(schema: _Schema, data: _Data) -> Iterator[_Data]:
-    """Yields the column of a chunk; for a table the child with the rows of the chunk."""
+def _column_in(schema: _Schema, chunk: _Owned) -> _Data:
+    """Returns the column of a chunk; for a table its only column, with the rows of the chunk."""
+    data = chunk.struct
     if schema.format != b"+s":
-        yield data
-        return
+        return data  # type: ignore[no-any-return]
+    if _valid(data, chunk) is not None:
+        raise TypeError("a column of structures with nulls (columns of numbers are reduced), select a field")
     child = _Data.from_buffer_copy(data.children[0].contents)
     child.offset, child.length = child.offset + data.offset, data.length
-    if child.null_count == 0 or data.length != data.children[0].contents.length:
-        child.null_count = -1 if child.null_count else 0
-    yield child
+    if child.null_count > 0:
+        child.null_count = -1  # not counted: some nulls may be in other rows
+    return child
 
 
 class _Memory:
@@ -218,10 +220,12 @@ class _Memory:
 def _view(data: _Data, buffer: int, count: int, dtype: Any, chunk: Any, first: int = 0) -> Array:
     """Returns elements of a buffer without a copy."""
     dtype = np.dtype(dtype)
-    address = data.buffers[buffer] if count > 0 else None
-    if not address:
+    if count == 0:
         return np.empty(0, dtype)
-    return np.asarray(_Memory(address + first * dtype.itemsize, (count,), dtype, chunk.owner))
+    address = data.buffers[buffer]
+    if not address:
+        raise ValueError(f"a column without memory for its {count} elements (buffer {buffer} is missing), export the column again")
+    return np.asarray(_Memory(address + first * dtype.itemsize, (count,), dtype, chunk))
 
 
 def _bits(data: _Data, buffer: int, chunk: Any) -> Array:
@@ -244,13 +248,20 @@ Reader = Callable[[_Data, Any], "tuple[Array, Array | None]"]
 def _reader_of(schema: _Schema) -> Reader:
     """Returns the function that reads the values and the validity of a chunk."""
     form = schema.format.decode()
+    if form == "n":
+        return lambda data, chunk: (np.zeros(data.length), np.zeros(data.length, bool) if data.length else None)
     if schema.dictionary:
         return _dictionary_reader(_NUMBERS[form], _reader_of(schema.dictionary.contents))
     values = _values_reader(form)
     if values is None:
-        raise TypeError(f"a column of Arrow's type {form!r} (columns of numbers are reduced; integers, bool, strings, bytes and dates are keys), cast the column, "
-                        "to float64, for example")
+        raise TypeError(f"a column of {_name_of_type(form)} (columns of numbers are reduced; integers, bool, strings, bytes and dates are keys), "
+                        "cast the column to one of these types")
     return lambda data, chunk: (values(data, chunk), _valid(data, chunk))
+
+
+def _name_of_type(form: str) -> str:
+    names = {"d:": "decimals", "tt": "times of day", "+l": "lists", "+L": "lists", "+w": "lists", "+v": "lists", "+s": "structures", "+m": "maps", "w:": "binary of fixed size"}
+    return names.get(form[:2], f"Arrow's type {form!r}")
 
 
 def _values_reader(form: str) -> Callable[[_Data, Any], Array] | None:
@@ -269,14 +280,27 @@ def _values_reader(form: str) -> Callable[[_Data, Any], Array] | None:
 
 
 def _dictionary_reader(index: str, read: Reader) -> Reader:
+    known: dict[tuple[int, ...], tuple[Any, Array, Array | None]] = {}  # the words by their place; chunks may share them
+
+    def words_of(data: _Data, chunk: Any) -> tuple[Array, Array | None]:
+        if not data.dictionary:
+            return read(_Data(), chunk)
+        words = data.dictionary.contents
+        place = (words.offset, words.length, *(words.buffers[i] or 0 for i in range(words.n_buffers)))
+        if place not in known:
+            known[place] = (chunk, *read(words, chunk))  # the chunk, so that its memory is not given to another
+        return known[place][1:]
+
     def read_dictionary(data: _Data, chunk: Any) -> tuple[Array, Array | None]:
         are_valid = _valid(data, chunk)
         codes = _view(data, 1, data.length, index, chunk, data.offset)
+        words, are_words = words_of(data, chunk)
         if are_valid is not None:
             codes = np.where(are_valid, codes, 0)  # the code of a null may be any number
-        words, are_words = read(data.dictionary.contents if data.dictionary else _Data(), chunk)
-        if len(words) == 0:
-            return np.empty(len(codes), words.dtype), are_valid
+            if not are_valid.any():
+                return np.full(len(codes), 0 if words.dtype.kind != "O" else None, words.dtype), are_valid
+        if len(codes) > 0 and not (codes.min() >= 0 and codes.max() < len(words)):
+            raise ValueError(f"a column with codes from {codes.min()} to {codes.max()} for a dictionary of {len(words)} words (a code is the number of a word), correct the codes")
         if are_words is not None:
             are_valid = are_words[codes] if are_valid is None else are_valid & are_words[codes]
         return words[codes], are_valid

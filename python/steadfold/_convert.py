@@ -46,7 +46,7 @@ def as_array(x: Any) -> Array:
     if isinstance(x, np.ndarray):
         array = x
     elif _arrow.is_column(x):
-        array = _arrow.column_of(x).without_nulls()
+        array = _arrow.column_of(x).refuse_nulls()
     else:
         array = _made_array(x)
     # Dask arrays have the attribute _meta.
@@ -79,9 +79,13 @@ def without_nulls(x: Any, factors: Any, where: Any, is_over_ranks: bool) -> tupl
         are_valid = column.are_valid
         if are_valid is None and is_over_ranks and column.is_nullable:
             are_valid = np.ones(column.shape, bool)
-        if are_valid is not None:
-            mask = are_valid if mask is None else mask & are_valid
-    x, factors = (each.values if isinstance(each, _arrow.Column) else each for each in (x, factors))
+        if are_valid is None:
+            continue
+        if mask is not None and mask.ndim > 0 and 1 not in (mask.shape[-1], len(are_valid)) and mask.shape[-1] != len(are_valid):
+            raise ValueError(f"a mask of shape {mask.shape} for a column of shape {are_valid.shape} (every row needs an element of the mask), give a mask of one length")
+        mask = are_valid if mask is None else mask & are_valid
+    # The number in place of a null may be any number, which the conversion of an integer could refuse.
+    x, factors = (each if not isinstance(each, _arrow.Column) else each.with_zeros() if each.dtype.kind in "iu" else each.values for each in (x, factors))
     return x, factors, mask
 
 
@@ -107,16 +111,17 @@ def _made_array(x: Any) -> Array:
         return np.asanyarray(x)  # this runs the object's code, in the caller's floating-point environment
     array = _elements.from_sequence(x)
     if _has_masked_rows(x, array.ndim - 1):
-        raise TypeError("a sequence of masked arrays (their masks would be ignored), give x = np.ma.stack(...), then "
+        raise TypeError("a sequence of masked arrays or of columns with nulls (their masks would be ignored), give x = np.ma.stack(...), then "
                         "x.data and where=~np.ma.getmaskarray(x)")
     return array
 
 
 def _has_masked_rows(x: Any, axes: int) -> bool:
-    """Returns whether a sequence contains masked arrays. The rows of the sequence have `axes` axes."""
+    """Returns whether a sequence contains masked arrays, or columns with nulls. The rows of the sequence have `axes` axes."""
     if axes < 1 or not isinstance(x, (list, tuple)):
         return False
-    return any(isinstance(row, np.ma.MaskedArray) or _has_masked_rows(row, axes - 1) for row in x)
+    return any(isinstance(row, np.ma.MaskedArray) or _has_masked_rows(row, axes - 1)
+               or (_arrow.is_column(row) and _arrow.column_of(row).are_valid is not None) for row in x)
 
 
 def _advice_on_masks(x: Any) -> str:
@@ -143,22 +148,21 @@ def axes_of(axis: Any, count: int) -> tuple[int, ...]:
 
 def as_mask(where: Any) -> Array:
     """Returns a mask. A null in a column of bool leaves its element out."""
-    given = as_operand(where)
-    mask = given.with_zeros() if isinstance(given, _arrow.Column) and given.dtype.kind == "b" else as_array(given)
+    mask = as_operand(where)
     if mask.dtype.kind != "b":
         raise TypeError(f"where of dtype {mask.dtype} (a mask must have dtype bool), write where = x > 0, for example")
-    return mask
+    return mask.with_zeros() if isinstance(mask, _arrow.Column) else mask
 
 
 def as_labels(labels: Any, name: str = "labels") -> Array:
     """Returns labels, which the caller calls `name`, as integers. Integers of 32 and 64 bits, and unsigned integers of 8
     and 16 bits, are kept as they are. A null in a column means no group."""
     given = as_operand(labels)
-    if isinstance(given, _arrow.Column) and given.are_valid is not None and given.dtype.kind in "iu":
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"{name} of dtype {given.dtype} ({name} must be integers, 0 to groups - 1), convert the {name}")
+    if isinstance(given, _arrow.Column) and given.are_valid is not None:
         return _elements.labels_with_nulls(given.with_zeros(), given.are_valid)
     array = as_array(given)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} of dtype {array.dtype} ({name} must be integers, 0 to groups - 1), convert the {name}")
     if array.dtype.itemsize >= 4 or array.dtype.kind == "u":
         return array
     return _elements.converted(array, np.int64)  # type: ignore[no-any-return]

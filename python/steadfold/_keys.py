@@ -71,7 +71,7 @@ class _Given:
 
     def __init__(self, keys: Any) -> None:
         column = column_of(keys) if is_column(keys) else None
-        given = with_one_type(keys if column is None else column.values)
+        given = with_one_type(keys if column is None else column.values if column.is_known() else np.full(column.shape, None, object))
         self._are_keys = _are_keys(given)
         if column is not None and column.are_valid is not None:
             self._are_keys = self._are_keys & column.are_valid

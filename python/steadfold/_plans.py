@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from . import _core
+from ._arrow import is_column
 from ._collectives import Operator
 from ._errors import InvalidArgumentError
 from ._mode import Mode
@@ -61,6 +62,8 @@ class Calls(CallsOfOperations[Made]):
     def _offered(self, made: Any, x: Any) -> Any:
         if made is not NotImplemented:
             return made
+        if is_column(x):
+            refuse(self._comm, TypeError("a plan or a started call of a column of a table (it reads the memory of arrays), give the elements as an array"))
         refuse(self._comm, TypeError(f"a plan or a started call of dtype {getattr(x, 'dtype', type(x).__name__)}, or with factors of "
                                      "a wider one, is not supported, convert the elements"))
 

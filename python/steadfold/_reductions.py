@@ -41,6 +41,7 @@ require
 from __future__ import annotations
 
 import inspect
+import numbers
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
@@ -48,6 +49,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 import numpy as np
 
 from . import _core, _elements, _fallback
+from ._arrow import column_of, is_column
 from ._convert import are_wider, as_array, as_operand, common_dtype
 from ._errors import EmptyError
 from ._method import Method, name_of
@@ -103,6 +105,14 @@ def _shape_of_results(elements: Any, axis: Any, keepdims: Any) -> tuple[int, ...
     except (IndexError, TypeError):
         return None
     return tuple(1 if i in reduced else elements.shape[i] for i in axes if keepdims or i not in reduced)
+
+
+def _read(out: Any, comm: Any, *operands: Any) -> Any:
+    """Reads columns, if _check_out looks at them before the call: some can be read only once."""
+    if out is None or not any(is_column(each) for each in operands):
+        return operands
+    with told(comm):
+        return [column_of(each) if is_column(each) else each for each in operands]
 
 
 def _check_out(
@@ -165,6 +175,7 @@ def sum(
     array([2., 2., 2.])
     """
     if out is not None:
+        x, weights = _read(out, comm, x, weights)
         rounded_to = _check_out(out, x, axis, dtype, keepdims, comm, weights)
         dtype = dtype if name_of(options.get("method")) in ("tree", "plain") else rounded_to  # tree and plain round in every step
     # Calls the library as _call does, without unnecessary function calls: each takes a tenth of the time of a sum of
@@ -186,6 +197,7 @@ def prod(
     >>> float(sf.prod([1.5, 2.0, 4.0]))
     12.0
     """
+    (x,) = _read(out, comm, x)
     _check_out(out, x, axis, dtype, keepdims, comm)
     return _store(_call(_PRODUCT, x, None, axis, dtype, keepdims, None, comm, options), out)
 
@@ -238,6 +250,7 @@ def mean(
     >>> float(sf.mean([1, 2]))
     1.5
     """
+    x, weights = _read(out, comm, x, weights)
     dtype = _check_out(out, x, axis, dtype, keepdims, comm, weights, is_divided=True)
     operation = _MEAN if weights is None else Operation.WEIGHTED_MEAN
     try:
@@ -293,7 +306,7 @@ VARIANCES, DEVIATIONS = ("variance", "sample_variance"), ("deviation", "sample_d
 def statistic(names: tuple[str, ...], ddof: int, x: Any, dtype: Any, comm: Any, describe: Callable[[Any, Any], Any]) -> Any:
     """Returns the statistic whose name is names[ddof]. ``describe(x, dtype)`` computes the statistics of elements and
     rounds them to this dtype."""
-    if not isinstance(ddof, (int, float)) or ddof not in (0, 1):
+    if not isinstance(ddof, numbers.Real) or ddof not in (0, 1):
         refuse(comm, ValueError(f"ddof of {ddof!r} (only ddof 0 and 1 are supported), multiply the variance with ddof=0 instead"))
     with told(comm):
         array = as_operand(x)
@@ -323,6 +336,7 @@ def var(
     >>> float(sf.var([1e9, 1e9 + 1.0, 1e9 + 2.0], ddof=1))
     1.0
     """
+    (x,) = _read(out, comm, x)
     dtype = _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
     return _store(_spread(VARIANCES, ddof, dtype, x, axis, keepdims, where, comm, options), out)
 
@@ -339,6 +353,7 @@ def std(
     >>> float(sf.std([1.0, 3.0]))
     1.0
     """
+    (x,) = _read(out, comm, x)
     dtype = _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
     return _store(_spread(DEVIATIONS, ddof, dtype, x, axis, keepdims, where, comm, options), out)
 
@@ -354,6 +369,7 @@ def min(
     >>> float(sf.min([3.0, -0.0, 0.0]))
     -0.0
     """
+    (x,) = _read(out, comm, x)
     _check_out(out, x, axis, None, keepdims, comm)
     return _store(_call(_MIN, x, None, axis, None, keepdims, where, comm, options), out)
 
@@ -369,6 +385,7 @@ def max(
     >>> int(sf.max([3, 1, 2]))
     3
     """
+    (x,) = _read(out, comm, x)
     _check_out(out, x, axis, None, keepdims, comm)
     return _store(_call(_MAX, x, None, axis, None, keepdims, where, comm, options), out)
 

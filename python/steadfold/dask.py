@@ -32,6 +32,7 @@ except ImportError as error:
     raise ImportError("steadfold.dask needs dask (dask is not installed), install dask: pip install 'dask[array]'") from error
 
 from . import _convert, _keys, _operations, _reductions
+from ._arrow import is_column
 from ._dask_tasks import EXTREMES, Task, check_masks
 from ._elements import QUOTIENTS, Array
 
@@ -128,7 +129,7 @@ def _check_partners(name: str, other: Any, x: Any) -> None:
 def _as_dask(x: Any) -> Any:
     """Makes a dask array of any object with elements. Lists of dask arrays are stacked."""
     is_sequence = isinstance(x, (list, tuple)) and not any(dask.base.is_dask_collection(row) for row in x)
-    return da.asarray(_convert.as_array(x) if is_sequence else x)
+    return da.asarray(_convert.as_array(x) if is_sequence or is_column(x) else x)
 
 
 def sum(x: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = None, *, weights: Any = None,

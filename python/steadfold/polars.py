@@ -15,6 +15,7 @@ no elements is null; a sum of no elements is 0. NaN is a number. Integers must b
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Sequence
 from typing import Any, Union
 
@@ -39,7 +40,7 @@ def sum(x: Column, *, weights: Column | None = None) -> pl.Expr:
     >>> pl.DataFrame({"x": [0.1] * 10}).select(sum("x")).item()
     1.0
     """
-    return _expression([x, weights], 0, lambda groups, *arrays: groups.sum(arrays[0], dtype=np.float64, **_weights(arrays)), is_sum=True)
+    return _expression([x] if weights is None else [x, weights], 0, lambda groups, *arrays: groups.sum(arrays[0], dtype=np.float64, **_weights(arrays)), is_sum=True)
 
 
 def mean(x: Column, *, weights: Column | None = None) -> pl.Expr:
@@ -49,7 +50,7 @@ def mean(x: Column, *, weights: Column | None = None) -> pl.Expr:
     >>> pl.DataFrame({"x": [1e308, 1e308, None]}).select(mean("x")).item()
     1e+308
     """
-    return _expression([x, weights], 0, lambda groups, *arrays: groups.mean(arrays[0], dtype=np.float64, **_weights(arrays)))
+    return _expression([x] if weights is None else [x, weights], 0, lambda groups, *arrays: groups.mean(arrays[0], dtype=np.float64, **_weights(arrays)))
 
 
 def var(x: Column, ddof: int = 1) -> pl.Expr:
@@ -97,13 +98,13 @@ def _weights(arrays: tuple[Any, ...]) -> dict[str, Any]:
     return {"weights": arrays[1] if len(arrays) == 3 else None, "where": arrays[-1]}
 
 
-def _expression(columns: list[Column | None], ddof: int, reduce: Callable[..., Any], is_sum: bool = False) -> pl.Expr:
+def _expression(columns: list[Column], ddof: int, reduce: Callable[..., Any], is_sum: bool = False) -> pl.Expr:
     """Returns an expression that reduces columns. ``reduce(groups, *arrays, where)`` calls a method of `GroupBy` or, for a
     single group, the function of the package with the same name. A result is null if its group has `ddof` elements or
     less, unless it is a sum."""
-    if ddof not in (0, 1):
+    if not isinstance(ddof, numbers.Real) or ddof not in (0, 1):
         raise ValueError(f"ddof of {ddof!r} (only ddof 0 and 1 are supported), multiply the variance with ddof=0 instead")
-    given = [pl.col(each) if isinstance(each, str) else each for each in columns if each is not None]
+    given = [pl.col(each) if isinstance(each, str) else each for each in columns]
     for each in given:
         if not isinstance(each, pl.Expr):
             raise TypeError(f"{each!r} is no column (a column is a name or an expression of Polars), give one of these")
@@ -138,8 +139,9 @@ def _counts(lengths: Any, where: Any) -> Any:
 def _lengths_of(lists: Sequence[pl.Series]) -> Any:
     """Returns the lengths of lists, which must be the same in every column."""
     lengths = [each.list.len().to_numpy() for each in lists]
-    if any(np.any(each != lengths[0]) for each in lengths[1:]):
-        raise ValueError(f"columns of {lengths[0].tolist()[:3]} and {lengths[1].tolist()[:3]} rows (every row needs both elements), give columns of one length")
+    for each in lengths[1:]:
+        if len(each) != len(lengths[0]) or np.any(each != lengths[0]):
+            raise ValueError("columns of different lengths, or a number beside a column (every row needs both elements), give two columns, or multiply the column by the number")
     return lengths[0]
 
 

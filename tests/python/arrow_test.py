@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import steadfold as sf
+import steadfold.dask as sfd
 from groups_test import on_workers, refusals, split
 from support import bits, hostile
 
@@ -125,17 +126,66 @@ class Columns(unittest.TestCase):
     def test_what_is_refused(self):
         nulls = pa.array([1.0, None])
         for call, text in (
-            (lambda: sf.cumsum(nulls), "a column with 1 nulls"),
-            (lambda: sf.fsum(nulls), "a column with 1 nulls"),
+            (lambda: sf.cumsum(nulls), "a column with 1 null .*, drop the nulls"),
+            (lambda: sf.fsum(nulls), "a column with 1 null .*, drop the nulls"),
             (lambda: sf.sum(pa.table({"a": nulls, "b": nulls})), "2 columns .one column is reduced: a, b"),
-            (lambda: sf.sum(pa.array([[1.0]])), "Arrow's type '.l'"),
-            (lambda: sf.sum(pa.nulls(3)), "Arrow's type 'n'"),
+            (lambda: sf.sum(pa.array([[1.0]])), "a column of lists"),
+            (lambda: sf.sum(pa.array([1]).cast(pa.decimal128(21, 2))), "a column of decimals"),
+            (lambda: sf.sum([nulls, nulls]), "columns with nulls"),
+            (lambda: sf.sum(pa.StructArray.from_arrays([nulls], ["x"], mask=pa.array([True, False]))), "structures with nulls"),
+            (lambda: sf.sum(nulls, where=np.ones(3, bool)), "a mask of shape .3,. for a column"),
+            (lambda: sf.sum_by([1.0], pa.array(["a"]), 1), "labels of dtype object"),
+            (lambda: sf.sum([1.0, 2.0], where=pa.array([1, None])), "where of dtype int64"),
+            (lambda: sf.group_by(pa.DictionaryArray.from_arrays(pa.array([0, -1], pa.int8()), ["a"], safe=False)), "codes from -1 to 0 .* 1 words"),
             (lambda: sf.plan().sum(nulls), "a plan or a started call"),
             (lambda: sf.sum(nulls, method="tree"), "tree is not supported"),
             (lambda: sf.sum_by([1.0, 2.0], pa.array([2**63, None], pa.uint64()), 2), "label"),
         ):
-            with self.assertRaisesRegex((TypeError, sf.UnsupportedError, sf.InvalidArgumentError), text):
+            with self.assertRaisesRegex((TypeError, ValueError, sf.UnsupportedError), text):
                 call()
+
+    def test_what_is_read_once(self):
+        class Exported:
+            def __init__(self, **capsules):
+                vars(self).update({f"__arrow_c_{name}__": lambda given=given: given for name, given in capsules.items()})
+
+        numbers = pa.array(np.arange(1000.0))
+        for capsules in ({"array": numbers.__arrow_c_array__()}, {"stream": pa.chunked_array([numbers]).__arrow_c_stream__()}):
+            given = Exported(**capsules)
+            self.assertEqual(float(sf.sum(given)), 499500.0)
+            with self.assertRaisesRegex(ValueError, "a column that another reader has taken"):
+                sf.sum(given)
+        out = np.empty(())
+        for name in ("sum", "mean", "var", "max"):
+            reader = pa.table({"x": pa.chunked_array([[1.0], [2.0, 6.0]])}).to_reader()
+            getattr(sf, name)(reader, out=out)
+            self.assertEqual(float(out), float(getattr(sf, name)([1.0, 2.0, 6.0])), name)
+
+    def test_the_number_in_place_of_a_null(self):
+        """It may be any number, and does not count."""
+        integers = column(np.array([1, 2**60 + 1, 3]), np.array([True, False, True]))
+        self.assertEqual(float(sf.var(integers)), 1.0)
+        self.assertEqual(float(sf.dot([1.0, 2.0, 3.0], integers)), 10.0)
+        self.assertEqual(sf.group_by([0, 0, 0]).mean(integers).tolist(), [2.0])
+
+    def test_nulls_of_no_type(self):
+        self.assertEqual(float(sf.sum(pa.nulls(3))), 0.0)
+        self.assertEqual(float(sf.sum(pl.Series([]))), 0.0)
+        self.assertEqual(sf.group_by(pa.nulls(2)).labels.tolist(), [-1, -1])
+
+    def test_pandas_without_na(self):
+        class Derived(pd.Series):
+            pass
+
+        for kind in (pd.Series, Derived):
+            self.assertTrue(np.isnan(sf.sum(kind([1.0, np.nan]))))
+            self.assertEqual(float(sf.sum(kind([1.0, None], dtype="Float64"))), 1.0)
+
+    def test_dask(self):
+        self.assertEqual(float(sfd.sum(pl.Series([1.0, 2.0])).compute()), 3.0)
+        for call in (lambda nulls: sfd.sum(nulls), lambda nulls: sfd.sum(np.ones(2), weights=nulls)):
+            with self.assertRaisesRegex(TypeError, "a column with 1 null "):
+                call(pa.array([1.0, None]))
 
     def test_a_stream_that_fails(self):
         def batches():
@@ -162,7 +212,7 @@ class OverRanks(unittest.TestCase):
     def test_errors_reach_all_ranks(self):
         bad = pa.array([[1.0]])
         for text in refusals(3, lambda worker, member: sf.sum(bad if worker == 1 else pa.array([1.0]), comm=member)):
-            self.assertIn("Arrow's type", text)
+            self.assertIn("a column of lists", text)
 
 
 class Keys(unittest.TestCase):

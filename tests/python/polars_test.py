@@ -135,6 +135,9 @@ class Polars(unittest.TestCase):
             (lambda: frame.select(sfp.dot("x", pl.lit(1.0))), "every row needs both"),
             (lambda: sfp.var("x", ddof=2), "only ddof 0 and 1"),
             (lambda: sfp.sum(3), "is no column"),
+            (lambda: sfp.mean(None, weights="x"), "is no column"),
+            (lambda: sfp.corr("x", None), "is no column"),
+            (lambda: sfp.var("x", ddof="1"), "only ddof 0 and 1"),
         ):
             with self.assertRaisesRegex(Exception, text):
                 call()
