@@ -84,9 +84,9 @@ class Column:
     def shape(self) -> tuple[int, ...]:
         return self.values.shape  # type: ignore[no-any-return]
 
-    def is_known(self) -> bool:
-        """Returns whether an element is not null, or there are no elements."""
-        return self.are_valid is None or bool(self.are_valid.any())
+    def has_only_nulls(self) -> bool:
+        """Returns whether there are elements, and all of them are null."""
+        return self.are_valid is not None and not self.are_valid.any()
 
     def refuse_nulls(self) -> Array:
         """Returns the elements, or raises an error if an element is null."""
@@ -95,7 +95,6 @@ class Column:
             raise TypeError(f"a column with {count} {'null' if count == 1 else 'nulls'} (this call cannot leave elements out), drop the nulls, as "
                             "x.drop_nulls() or x.drop_null()")
         return self.values
-
 
     def with_zeros(self) -> Array:
         """Returns the elements, with 0 in place of nulls."""

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ._arrow import column_of, is_column
+from ._arrow import Column, column_of, is_column
 from ._convert import as_array, as_labels
 from ._elements import Array
 from ._errors import MismatchError
@@ -71,7 +71,7 @@ class _Given:
 
     def __init__(self, keys: Any) -> None:
         column = column_of(keys) if is_column(keys) else None
-        given = with_one_type(keys if column is None else column.values if column.is_known() else np.full(column.shape, None, object))
+        given = with_one_type(keys) if column is None else _keys_in(column)
         self._are_keys = _are_keys(given)
         if column is not None and column.are_valid is not None:
             self._are_keys = self._are_keys & column.are_valid
@@ -121,6 +121,11 @@ def with_one_type(given: Any) -> Array:
         raise TypeError(f"keys of the types {', '.join(sorted(each.__name__ for each in types))} (objects as keys must be all str or all bytes), "
                         "convert the keys, as np.array(keys, str)")
     raise TypeError(f"keys of dtype {keys.dtype} (keys are integers, bool, strings, bytes or dates), convert the keys, as keys.astype(int)")
+
+
+def _keys_in(column: Column) -> Array:
+    """Returns the keys of a column. Keys that are all null may be of any type."""
+    return with_one_type(np.full(column.shape, None, object) if column.has_only_nulls() else column.values)
 
 
 def _are_keys(keys: Array) -> Array:
