@@ -163,8 +163,8 @@ def group_by(keys: ArrayLike, groups: int | None = None, *, comm: Any = None) ->
     every group by itself.
 
     keys
-        Integers, bool, strings, bytes, dates or time differences, of one dtype on all ranks. An element whose key is None
-        or NaT is in no group.
+        Integers, bool, strings, bytes, dates or time differences, of one dtype on all ranks. An element whose key is None,
+        NaT, or NaN among strings, is in no group.
     groups
         If given, the keys are labels: the numbers of groups, 0 to groups - 1. An element with a negative label is in no
         group. Then `keys` of the result is ``numpy.arange(groups)``, and groups may be empty.

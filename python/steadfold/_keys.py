@@ -111,12 +111,12 @@ def with_one_type(given: Any) -> Array:
         return keys
     if keys.dtype.kind in "OT":
         objects = keys.astype(object)
-        types = {type(key) for key in objects.flat} - {type(None)}
+        types = {type(key) for key in objects.flat if not _is_missing(key)}
         text: Any
         for text in (str, bytes):
             if all(issubclass(each, text) for each in types):
                 made = np.empty(keys.shape, object)
-                made.reshape(-1)[:] = [key if key is None else text().join([key]) for key in objects.flat]  # subclasses as plain text
+                made.reshape(-1)[:] = [None if _is_missing(key) else text().join([key]) for key in objects.flat]  # subclasses as plain text
                 return made
         raise TypeError(f"keys of the types {', '.join(sorted(each.__name__ for each in types))} (objects as keys must be all str or all bytes), "
                         "convert the keys, as np.array(keys, str)")
@@ -126,6 +126,11 @@ def with_one_type(given: Any) -> Array:
 def _keys_in(column: Column) -> Array:
     """Returns the keys of a column. Keys that are all null may be of any type."""
     return with_one_type(np.full(column.shape, None, object) if column.has_only_nulls() else column.values)
+
+
+def _is_missing(key: Any) -> bool:
+    """Returns whether an object is None or NaN, which pandas puts among strings."""
+    return key is None or (isinstance(key, float) and key != key)
 
 
 def _are_keys(keys: Array) -> Array:

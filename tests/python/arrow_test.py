@@ -237,6 +237,11 @@ class Keys(unittest.TestCase):
                 rows = [row for row, each in enumerate(known) if each == key]
                 self.assertEqual(bits(found.mean(column(x, np.arange(8) != 4))[i]), bits(sf.mean(x[rows], where=[row != 4 for row in rows])), (name, key))
 
+    def test_strings_of_pandas(self):
+        for kind in ("str", "category", "string", object):
+            found = sf.group_by(pd.Series(["b", None, "a", "b"], dtype=kind))
+            self.assertEqual((found.keys.tolist(), found.labels.tolist()), (["a", "b"], [1, -1, 0, 1]), kind)
+
     def test_any_code_in_place_of_a_null(self):
         codes = pa.Array.from_buffers(pa.int8(), 3, [pa.py_buffer(b"\x05"), pa.py_buffer(b"\0\x63\0")])
         found = sf.group_by(pa.DictionaryArray.from_arrays(codes, ["a"]))

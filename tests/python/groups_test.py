@@ -23,6 +23,7 @@ KEYS = {
     "dates": np.array(["2020-02", "NaT", "2019-12", "2020-02", "NaT", "2019-12", "1960-01"], "M8[M]"),
     "durations": np.array([5, -3, 5, 2, -3, 5, 5], "m8[s]"),
     "missing": np.array(["x", None, "y", None, "x", "x", "y"], object),
+    "missing, as in pandas": np.array(["x", np.nan, "y", None, "x", "x", "y"], object),
     "other byte order": np.array([3, 1, 3, 7, 1, 3, 0], ">i4"),
 }  # fmt: skip
 
@@ -54,7 +55,7 @@ def split(array, size):
 class Keys(unittest.TestCase):
     def test_every_kind(self):
         for name, keys in KEYS.items():
-            given = keys.tolist() if isinstance(keys, np.ndarray) else keys
+            given = [key if key == key else None for key in np.asarray(keys, None if isinstance(keys, np.ndarray) else object).tolist()]
             found = sf.group_by(keys)
             expected = sorted({key for key in given if key is not None})
             self.assertEqual(found.keys.tolist(), expected, name)
