@@ -38,10 +38,11 @@ using Kind = std::unique_ptr<arithmetic::PartialKind>;
                                          std::string(name_of(description.method)) + " is not supported (" + why);
 }
 
-/// Returns the suggestion for a call that its method cannot make.
-std::string take_rounding_once(const Description& description) {
+/// Returns the suggestion for a call that its method cannot make: the methods that round once or, if none of them can
+/// make the call, another suggestion.
+std::string take_rounding_once(const Description& description, const char* otherwise) {
   const std::string methods = rounding_once(description);
-  return methods.empty() ? "let the library choose the method" : "use method " + methods;
+  return methods.empty() ? otherwise : "use method " + methods;
 }
 
 /// Checks a call for methods that round once. These methods make only sums of doubles and floats.
@@ -65,7 +66,7 @@ void require_operator(const Description& description, const Operator& op, bool i
   if (is_rounded_once(description.operation) && !is_served)
     unsupported(description, "the operation rounds once, at the end, but method " +
                                  std::string(name_of(description.method)) + " rounds in every step), " +
-                                 take_rounding_once(description));
+                                 take_rounding_once(description, "let the library choose the method"));
   if (description.result_type != description.type) {
     const std::string others = rounding_once(description);
     unsupported(description, "result type " + std::string(arithmetic::name_of(description.result_type)) +
@@ -84,8 +85,8 @@ void require_operator(const Description& description, const Operator& op, bool i
 
 Kind make_tree(const Description& description, const Operator& op, Count columns) {
   if (description.has_mask())
-    unsupported(description,
-                "the tree has no place for rows that the mask leaves out), " + take_rounding_once(description));
+    unsupported(description, "the tree has no place for rows that the mask leaves out), " +
+                                 take_rounding_once(description, "give only the rows that the mask selects"));
   const Operation operation = description.operation;
   require_operator(description, op, properties_of(operation).is_served_by(Method::tree));
   if (arithmetic::is_location(operation))

@@ -138,7 +138,8 @@ class Columns(unittest.TestCase):
             (lambda: sf.sum([1.0, 2.0], where=pa.array([1, None])), "where of dtype int64"),
             (lambda: sf.group_by(pa.DictionaryArray.from_arrays(pa.array([0, -1], pa.int8()), ["a"], safe=False)), "codes from -1 to 0 .* 1 words"),
             (lambda: sf.plan().sum(nulls), "a plan or a started call"),
-            (lambda: sf.sum(nulls, method="tree"), "tree is not supported"),
+            (lambda: sf.sum(nulls, method="tree"), "tree is not supported .*, use method exact or binned"),
+            (lambda: sf.prod(nulls), "tree is not supported .*, give only the rows that the mask selects"),
             (lambda: sf.sum_by([1.0, 2.0], pa.array([2**63, None], pa.uint64()), 2), "label"),
         ):
             with self.assertRaisesRegex((TypeError, ValueError, sf.UnsupportedError), text):
