@@ -8,8 +8,8 @@ Wheels are compiled by Zig's C++ compiler, which has every glibc and links its o
 run on systems that are years older than this one, and for AArch64 they are cross-compiled. Each architecture has two:
 for CPython 3.11, and by the stable interface for 3.12 and later, as far as Pythons with their headers are here (on PATH,
 or where pyenv puts them). Both hold an MPI layer, a command and an interposer for each of mpicc.openmpi, mpicc.mpich and
-mpicc_abi; of these only the headers count, which have the same types on both architectures, as do those of fmt, CLI11,
-nlohmann-json and zlib. Every system has zlib itself (manylinux counts on it)."""
+mpicc_abi. Wheels use only the headers of the MPI libraries, fmt, CLI11, nlohmann-json and zlib. These headers declare the
+same types on both architectures. The command loads the system's zlib, which manylinux requires of every system."""
 
 import hashlib
 import os

@@ -91,6 +91,7 @@ nb::object to_array(nb::handle object) {
 
 bool is_column(nb::handle object) {
   PyObject* const given = object.ptr();
+  // Decided without Python code, which would take longer than a small call.
   const bool is_usual = object.is_none() || PyArray_Check(given) || PyArray_IsAnyScalar(given) || PyList_Check(given) ||
                         PyTuple_Check(given);
   if (is_usual) return false;

@@ -20,6 +20,7 @@ _UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
 _NULLABLE_FLAG = 2  # ARROW_FLAG_NULLABLE
 _MOST_INLINE = 12  # the length up to which a string view contains its string
 
+
 class _Schema(ctypes.Structure):
     """ArrowSchema: the type of a column."""
 
@@ -97,7 +98,7 @@ class Column:
         return self.values
 
     def with_zeros(self) -> Array:
-        """Returns the elements, with 0 in place of nulls."""
+        """Returns the elements. A null becomes 0."""
         return self.values if self.are_valid is None else np.where(self.are_valid, self.values, self.dtype.type(0))
 
 
@@ -113,6 +114,8 @@ def column_of(x: Any) -> Column:
     if isinstance(x, Column):
         return x
     exporter = _exporter_of(x)
+    if hasattr(exporter, "__arrow_array__"):  # an array of pandas, of which pyarrow makes the column
+        exporter = exporter.__arrow_array__()
     if hasattr(exporter, "__arrow_c_stream__"):
         of_type, chunks = _read_stream(exporter.__arrow_c_stream__())
     else:
@@ -133,14 +136,14 @@ def column_of(x: Any) -> Column:
 
 
 def _exporter_of(x: Any) -> Any:
-    """Returns the object that exports the memory of `x` by Arrow's interface, or None if there is none. A Series of pandas
+    """Returns the object that exports the memory of `x` by Arrow's interface or makes pyarrow export it, else None. A Series of pandas
     counts if its missing values are pandas.NA: in other Series NaN stands for a missing value, and is a number here."""
     if any(each.__module__.partition(".")[0] == "pandas" for each in type(x).__mro__):
         missing = getattr(getattr(x, "dtype", None), "na_value", None)
         if type(missing).__name__ != "NAType":
             return None
         x = getattr(x, "array", x)
-        return x.__arrow_array__() if hasattr(x, "__arrow_array__") else None
+        return x if hasattr(x, "__arrow_array__") else None
     return x if hasattr(x, "__arrow_c_stream__") or hasattr(x, "__arrow_c_array__") else None
 
 

@@ -57,8 +57,8 @@ def as_array(x: Any) -> Array:
 
 
 def as_operand(x: Any) -> Any:
-    """Makes an array of any object with elements, but a `Column`, which has nulls, of a column. Both have the attributes
-    dtype, shape and ndim."""
+    """Makes a `Column` of a column of a table, which may have nulls, and an array of any other object with elements. Both
+    have the attributes dtype, shape and ndim."""
     return _arrow.column_of(x) if _arrow.is_column(x) else as_array(x)
 
 

@@ -276,8 +276,8 @@ def _quotient(sum_: int, count: int, target: np.dtype[Any]) -> float:
     return quotient if error == 0 or (narrow + other) / 2 != quotient else (max if error > 0 else min)(narrow, other)
 
 
-#: The results that are quotients of several exact sums: the sum of elements, or of weights, is part 0, and the last part
-#: has those of them that are large.
+#: The results that are quotients of several exact sums. Part 0 is the sum of the elements, or of the weights, below
+#: _LARGE. The last part is the sum of the larger elements or weights.
 QUOTIENTS = ("weighted_mean", "variance", "sample_variance", "deviation", "sample_deviation")
 #: The parts between are sums of products of about one size, divided by 2**_SCALES[part - 1]. So all bits of every sum lie
 #: where doubles have bits.

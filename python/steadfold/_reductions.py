@@ -49,7 +49,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 import numpy as np
 
 from . import _core, _elements, _fallback
-from ._arrow import column_of, is_column
 from ._convert import are_wider, as_array, as_operand, common_dtype
 from ._errors import EmptyError
 from ._method import Method, name_of
@@ -107,40 +106,34 @@ def _shape_of_results(elements: Any, axis: Any, keepdims: Any) -> tuple[int, ...
     return tuple(1 if i in reduced else elements.shape[i] for i in axes if keepdims or i not in reduced)
 
 
-def _read(out: Any, comm: Any, *operands: Any) -> Any:
-    """Reads columns, if _check_out looks at them before the call: some can be read only once."""
-    if out is None or not any(is_column(each) for each in operands):
-        return operands
-    with told(comm):
-        return [column_of(each) if is_column(each) else each for each in operands]
-
-
 def _check_out(
     out: Any, x: Any, axis: Any, dtype: Any, keepdims: Any, comm: Any, factors: Any = None, is_divided: bool = False,
 ) -> Any:
     """Checks before the call whether `out` can take the results; otherwise one rank alone would raise after the call.
-    Returns the dtype to which the call rounds. Without `dtype` this is the dtype of `out`, as in NumPy, so that results
-    are not rounded again when they are stored."""
+    Returns the elements and factors, which are converted here, because some columns of tables can be read only once,
+    and the dtype to which the call rounds. Without `dtype` this is the dtype of `out`, as in NumPy, so that results are
+    not rounded again when they are stored."""
     if out is None:
-        return dtype
+        return x, factors, dtype
     if not isinstance(out, np.ndarray):
         refuse(comm, TypeError(f"out must be an array, not {out!r}"))
     if not out.flags.writeable:
         refuse(comm, ValueError("out is read-only (results cannot be stored in it), give an array that may be written"))
     with told(comm):
-        elements = as_operand(x)
-        shape = _shape_of_results(elements, axis, keepdims)
+        x = as_operand(x)
+        factors = None if factors is None else as_operand(factors)
+        shape = _shape_of_results(x, axis, keepdims)
         if shape not in (None, out.shape):
             raise ValueError(f"out of shape {out.shape} for results of shape {shape} (the shapes must be equal), give an out of the results' shape")
-        known = [elements.dtype] + ([] if factors is None else [as_operand(factors).dtype]) + ([np.dtype(np.float64)] if is_divided else [])
+        known = [x.dtype] + ([] if factors is None else [factors.dtype]) + ([np.dtype(np.float64)] if is_divided else [])
         results = common_dtype(*known) if dtype is None else np.dtype(dtype)
         if results is None:
-            return dtype  # the call reports the error in the elements
+            return x, factors, dtype  # the call reports the error in the elements
         if not np.can_cast(results, out.dtype, "same_kind"):
             raise TypeError(f"out of dtype {out.dtype} for results of dtype {results} (results would be truncated), give an out of the results' dtype")
         is_wider_kind = results.kind in "iu" and out.dtype.kind == "f" and factors is None
         is_rounded_to = out.dtype.char in "fdFD" and results.char not in "gG" and (results.kind == out.dtype.kind or is_wider_kind)
-        return out.dtype if dtype is None and is_rounded_to else dtype
+        return x, factors, out.dtype if dtype is None and is_rounded_to else dtype
 
 
 def _call(
@@ -175,8 +168,7 @@ def sum(
     array([2., 2., 2.])
     """
     if out is not None:
-        x, weights = _read(out, comm, x, weights)
-        rounded_to = _check_out(out, x, axis, dtype, keepdims, comm, weights)
+        x, weights, rounded_to = _check_out(out, x, axis, dtype, keepdims, comm, weights)
         dtype = dtype if name_of(options.get("method")) in ("tree", "plain") else rounded_to  # tree and plain round in every step
     # Calls the library as _call does, without unnecessary function calls: each takes a tenth of the time of a sum of
     # few elements.
@@ -197,8 +189,7 @@ def prod(
     >>> float(sf.prod([1.5, 2.0, 4.0]))
     12.0
     """
-    (x,) = _read(out, comm, x)
-    _check_out(out, x, axis, dtype, keepdims, comm)
+    x, _, _ = _check_out(out, x, axis, dtype, keepdims, comm)
     return _store(_call(_PRODUCT, x, None, axis, dtype, keepdims, None, comm, options), out)
 
 
@@ -250,8 +241,7 @@ def mean(
     >>> float(sf.mean([1, 2]))
     1.5
     """
-    x, weights = _read(out, comm, x, weights)
-    dtype = _check_out(out, x, axis, dtype, keepdims, comm, weights, is_divided=True)
+    x, weights, dtype = _check_out(out, x, axis, dtype, keepdims, comm, weights, is_divided=True)
     operation = _MEAN if weights is None else Operation.WEIGHTED_MEAN
     try:
         result = _call(operation, x, weights, axis, dtype, keepdims, where, comm, options)
@@ -336,8 +326,7 @@ def var(
     >>> float(sf.var([1e9, 1e9 + 1.0, 1e9 + 2.0], ddof=1))
     1.0
     """
-    (x,) = _read(out, comm, x)
-    dtype = _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
+    x, _, dtype = _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
     return _store(_spread(VARIANCES, ddof, dtype, x, axis, keepdims, where, comm, options), out)
 
 
@@ -353,8 +342,7 @@ def std(
     >>> float(sf.std([1.0, 3.0]))
     1.0
     """
-    (x,) = _read(out, comm, x)
-    dtype = _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
+    x, _, dtype = _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
     return _store(_spread(DEVIATIONS, ddof, dtype, x, axis, keepdims, where, comm, options), out)
 
 
@@ -369,8 +357,7 @@ def min(
     >>> float(sf.min([3.0, -0.0, 0.0]))
     -0.0
     """
-    (x,) = _read(out, comm, x)
-    _check_out(out, x, axis, None, keepdims, comm)
+    x, _, _ = _check_out(out, x, axis, None, keepdims, comm)
     return _store(_call(_MIN, x, None, axis, None, keepdims, where, comm, options), out)
 
 
@@ -385,8 +372,7 @@ def max(
     >>> int(sf.max([3, 1, 2]))
     3
     """
-    (x,) = _read(out, comm, x)
-    _check_out(out, x, axis, None, keepdims, comm)
+    x, _, _ = _check_out(out, x, axis, None, keepdims, comm)
     return _store(_call(_MAX, x, None, axis, None, keepdims, where, comm, options), out)
 
 

@@ -1,8 +1,8 @@
 """Expressions of Polars whose results have the same bits for any number of threads, any chunks and any order of rows.
 
 Polars takes the expressions in ``select``, ``with_columns`` and ``group_by(...).agg(...)``. All groups are reduced in one call.
-Results are Float64, rounded once. Nulls are left out, and so are rows in which one of two columns is null. A result of
-no elements is null; a sum of no elements is 0. NaN is a number. Integers must be exact in Float64.
+Results are Float64, rounded once. Nulls are left out. With two columns, a row is left out if either element is null. A
+sum of no elements is 0, other results of no elements are null. NaN is a number. Integers must be exact in Float64.
 
 >>> import polars as pl
 >>> import steadfold.polars as sfp

@@ -109,7 +109,7 @@ class Formats(CommandTest):
             self.assertEqual(decided, {"header": "yes", "separator": "semicolon", "decimal": "comma", "comment": "%", "missing": 422})
 
     def test_compressed_files(self):
-        """The report says what was decided about the file."""
+        """The report names the compression and the number of unpacked bytes."""
         text = "\n".join(["a,b", *(f"{i},{value!r}" for i, value in enumerate(self.values))])
         for name, content, arguments in (
             ("x.npy.gz", npy(self.values), []), ("x.csv.gz", text.encode(), ["--column", "b"]),

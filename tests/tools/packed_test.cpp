@@ -99,7 +99,7 @@ TEST(Gzip, AroundEveryFormat) {
             (packed(csv).size() + 7) / 8);
   const std::string records = bytes_of(16, 4) + bytes_of(0, 8) + bytes_of(0, 8) + bytes_of(16, 4);
   expect_fault_in(".raw.gz", packed(records), {"a Fortran record", "--force"});
-  const Scratch named(".raw.gz", packed(records));  // --force is about what was unpacked
+  const Scratch named(".raw.gz", packed(records));  // --force applies to the unpacked bytes
   EXPECT_EQ(read_in_parts(named.path(), 2, {.format = Format::raw, .forced = true}).size(), 3U);
   expect_fault_in(".csv.gz", packed("a\n1\nx\n"), {"line 3", "'x'"});
 }

@@ -1,4 +1,4 @@
-// The choice of one of several things in a file: a column of a table, a tree of sitelh, a member of npz.
+// Chooses which part of a file is read: the column of a table, the tree of a sitelh file, the member of an npz file.
 #pragma once
 
 #include <cstddef>

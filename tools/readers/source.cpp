@@ -216,7 +216,7 @@ std::unique_ptr<Source> open(const std::string& path, const Options& options) {
   refuse_empty(*file);
   const bool is_told = options.format != Format::automatic;
   const Format expected = is_told ? options.format : format_of_name(path);
-  // In a file with the ending .gz, --force is about the unpacked bytes.
+  // In a file with the ending .gz, --force applies to the unpacked bytes.
   const bool is_packed = is_gzip(*file, expected, options.forced && !is_named_gz(path));
   if (is_packed) {
     file = unpacked(*file, {.path = path, .end = file->size()}, most_unpacked(options));
