@@ -11,6 +11,7 @@
 #include <span>
 #include <tuple>
 
+#include "arithmetic/exact/moments.hpp"
 #include "arithmetic/exact/record.hpp"
 #include "arithmetic/partial.hpp"
 #include "arithmetic/superaccumulator/accumulator.hpp"
@@ -81,15 +82,8 @@ Partial merge(const Partial& left, const Partial& right, const Room& room, const
   return room.head.first(write(room.head, merged_prefix(merged.header, a.prefix, b.prefix), merge_sum));
 }
 
-/// A sum, read from its record.
-struct RecordedSum {
-  Flags flags = no_flags;
-  Count rows = 0;
-  DigitRange range;
-};
-
 /// Reads the record of one column. Returns false if it is invalid, or has more rows than possible.
-inline bool read(std::span<const std::byte> record, int digit_count, RecordedSum& sum) noexcept {
+inline bool read(std::span<const std::byte> record, int digit_count, ExactSum& sum) noexcept {
   exact_record::Reader reader(record, digit_count);
   if (!reader.next(sum.flags, sum.range) || !reader.at_end()) return false;
   sum.rows = reader.rows();

@@ -6,11 +6,11 @@
 #include <limits>
 #include <utility>
 
+#include "arithmetic/exact/moments.hpp"
 #include "arithmetic/exact/several_sums.hpp"
 #include "arithmetic/location/located.hpp"
 #include "arithmetic/rows/selected_rows.hpp"
 #include "arithmetic/superaccumulator/accumulator.hpp"
-#include "arithmetic/superaccumulator/natural.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -143,12 +143,11 @@ class StatisticsKind final : public PartialKind {
   /// Rounds each number to the type Result. Returns false if the kinds of the sums cannot have written the sums.
   template <class T, class Result>
   static bool finish_as(const Parts& parts, Statistics& made) noexcept {
-    // Exponent of the lowest bit of a product, and of a square of sums.
-    constexpr int lowest_exponent = Accumulator<T, 2>::lowest_exponent;
-    several_sums::RecordedSum sum;
-    several_sums::RecordedSum squares;
-    if (!read(parts.sums[0], Accumulator<T, 1>::digit_count, sum) ||
-        !read(parts.sums[1], Accumulator<T, 2>::digit_count, squares) || sum.rows != squares.rows)
+    constexpr int lowest_exponent = Accumulator<T, 2>::lowest_exponent;  // of a square
+    ExactSum sum;
+    ExactSum squares;
+    if (!several_sums::read(parts.sums[0], Accumulator<T, 1>::digit_count, sum) ||
+        !several_sums::read(parts.sums[1], Accumulator<T, 2>::digit_count, squares) || sum.rows != squares.rows)
       return false;
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     made = {.count = sum.rows, .min = nan, .min_index = no_index, .max = nan, .max_index = no_index, .mean = nan};
@@ -159,12 +158,11 @@ class StatisticsKind final : public PartialKind {
     made.max = static_cast<Result>(parts.prefix.max.value);
     made.max_index = parts.prefix.max.index;
     made.mean = rounded_mean<Result>(sum.flags, sum.rows, leading(sum.range, Accumulator<T, 1>::lowest_exponent));
-    if ((sum.flags & ~not_minus_zero) != 0) return true;  // with NaNs or infinities, the flags determine the result
-    const Natural n_squared_variance =
-        Natural(squares.range).times(sum.rows).minus(Natural(sum.range).times(Natural(sum.range)));
+    if (!sum.is_finite()) return true;  // with NaNs or infinities, the flags determine the result
+    const Comoment comoment(squares, sum, sum);
     const auto set = [&](Count ddof, double& variance, double& deviation) {
       if (sum.rows <= ddof) return;
-      const Leading exact = n_squared_variance.divided_by(Natural(sum.rows).times(sum.rows - ddof), lowest_exponent);
+      const Leading exact = comoment.covariance(ddof, lowest_exponent);
       variance = rounded<Result>(not_minus_zero, sum.rows, exact);
       deviation = rounded_root<Result>(not_minus_zero, sum.rows, exact);
     };

@@ -1,20 +1,18 @@
 #include "arithmetic/exact/sums_of_pairs.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <utility>
 
+#include "arithmetic/exact/moments.hpp"
 #include "arithmetic/exact/several_sums.hpp"
 #include "arithmetic/superaccumulator/accumulator.hpp"
 #include "arithmetic/superaccumulator/natural.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
-
-using several_sums::RecordedSum;
 
 template <std::size_t count>
 struct PairSumsPrefix {
@@ -27,9 +25,9 @@ enum class Term : std::uint8_t { product, first, second, square_of_first, square
 
 constexpr bool has_factors(Term term) noexcept { return term != Term::first && term != Term::second; }
 
-/// The value of a recorded sum: a finite number, an infinity or NaN.
+/// The value of an exact sum: a finite number, an infinity or NaN.
 struct SumValue {
-  explicit SumValue(const RecordedSum& sum) noexcept : size(sum.range) {
+  explicit SumValue(const ExactSum& sum) noexcept : size(sum.range) {
     const bool plus = (sum.flags & has_plus_infinity) != 0;
     const bool minus = (sum.flags & has_minus_infinity) != 0;
     is_nan = (sum.flags & has_nan) != 0 || (plus && minus);
@@ -49,11 +47,11 @@ struct WeightedMean {
   static constexpr std::array terms = {Term::product, Term::second};
 
   template <class T, class Result>
-  static Result of(const std::array<RecordedSum, terms.size()>& sums) noexcept;
+  static Result of(const std::array<ExactSum, terms.size()>& sums) noexcept;
 };
 
 template <class T, class Result>
-Result WeightedMean::of(const std::array<RecordedSum, terms.size()>& sums) noexcept {
+Result WeightedMean::of(const std::array<ExactSum, terms.size()>& sums) noexcept {
   using Limits = std::numeric_limits<Result>;
   const SumValue dividend(sums[0]);
   const SumValue divisor(sums[1]);
@@ -69,66 +67,23 @@ Result WeightedMean::of(const std::array<RecordedSum, terms.size()>& sums) noexc
   return rounded<Result>(not_minus_zero, sums[0].rows, exact);
 }
 
-/// The integer n P - X Y of n pairs: their number times the sum of products, minus the product of the sums. With the
-/// squares of numbers as products, and Y = X, it is n^2 times the variance.
-struct Comoment {
-  Comoment(const RecordedSum& products, const RecordedSum& first, const RecordedSum& second) noexcept {
-    const Natural of_products = Natural(products.range).times(products.rows);
-    const Natural of_means = Natural(first.range).times(Natural(second.range));
-    const bool is_below_zero = products.range.negative;
-    const bool have_one_sign = is_below_zero == (first.range.negative != second.range.negative);
-    const bool is_turned = have_one_sign && of_products < of_means;
-    size = !have_one_sign ? of_products.plus(of_means)
-           : is_turned    ? of_means.minus(of_products)
-                          : of_products.minus(of_means);
-    is_negative = is_below_zero != is_turned;
-  }
-
-  Natural size;
-  bool is_negative;
-};
-
-template <std::size_t count>
-bool are_finite(const std::array<RecordedSum, count>& sums) noexcept {
-  return std::all_of(sums.begin(), sums.end(),
-                     [](const RecordedSum& sum) { return (sum.flags & ~not_minus_zero) == 0; });
-}
-
-/// Computes a covariance: the mean of (x - mean of x) (y - mean of y) over n pairs, where the sum is divided by n -
-/// ddof instead of n.
 template <Count ddof>
 struct Covariance {
   static constexpr std::array terms = {Term::product, Term::first, Term::second};
 
   template <class T, class Result>
-  static Result of(const std::array<RecordedSum, terms.size()>& sums) noexcept {
-    const auto& [products, first, second] = sums;
-    const Count n = products.rows;
-    if (!are_finite(sums) || n <= ddof) return std::numeric_limits<Result>::quiet_NaN();
-    const Comoment dividend(products, first, second);
-    Leading exact = dividend.size.divided_by(Natural(n).times(n - ddof), Accumulator<T, 2>::lowest_exponent);
-    exact.negative = dividend.is_negative;
-    return rounded<Result>(not_minus_zero, n, exact);
+  static Result of(const std::array<ExactSum, terms.size()>& sums) noexcept {
+    return rounded_covariance<Result>(sums[0], sums[1], sums[2], ddof, Accumulator<T, 2>::lowest_exponent);
   }
 };
 
-/// Computes Pearson's correlation as the root of the squared covariance divided by both variances.
 struct Correlation {
   static constexpr std::array terms = {Term::product, Term::first, Term::second, Term::square_of_first,
                                        Term::square_of_second};
 
   template <class T, class Result>
-  static Result of(const std::array<RecordedSum, terms.size()>& sums) noexcept {
-    const auto& [products, first, second, squares_of_first, squares_of_second] = sums;
-    constexpr Result nan = std::numeric_limits<Result>::quiet_NaN();
-    if (!are_finite(sums)) return nan;
-    const Comoment both(products, first, second);
-    const Comoment of_first(squares_of_first, first, first);
-    const Comoment of_second(squares_of_second, second, second);
-    if (of_first.size.zero() || of_second.size.zero()) return nan;
-    const Leading square = both.size.times(both.size).divided_by(of_first.size.times(of_second.size), 0);
-    const auto size = rounded_root<Result>(not_minus_zero, products.rows, square);
-    return both.is_negative && size != 0 ? -size : size;
+  static Result of(const std::array<ExactSum, terms.size()>& sums) noexcept {
+    return rounded_correlation<Result>({sums[0], sums[1], sums[2], sums[3], sums[4]});
   }
 };
 
@@ -210,11 +165,12 @@ class PairsKind final : public PartialKind {
 
   template <class T>
   Status finish_as(const Parts& parts, Count element_count, std::byte* values) const noexcept {
-    std::array<RecordedSum, count> sums;
+    std::array<ExactSum, count> sums;
     for (std::size_t i = 0; i < count; ++i) {
       constexpr int of_products = Accumulator<T, 2>::digit_count, of_numbers = Accumulator<T, 1>::digit_count;
       const int digit_count = has_factors(Form::terms[i]) ? of_products : of_numbers;
-      if (!read(parts.sums[i], digit_count, sums[i]) || sums[i].rows != sums[0].rows) return Status::transport_failed;
+      if (!several_sums::read(parts.sums[i], digit_count, sums[i]) || sums[i].rows != sums[0].rows)
+        return Status::transport_failed;
     }
     if (const Status status = check_row_count(sums[0].rows, element_count); status != Status::ok) return status;
     if (sums[0].rows == 0) return Status::empty;
