@@ -124,6 +124,7 @@ def add_licenses(folder, python):
     shutil.copy(zig / "lib" / "libcxx" / "LICENSE.TXT", folder / "libc++")
     [nanobind] = zig.parent.glob("nanobind-*.dist-info/**/LICENSE*")
     shutil.copy(nanobind, folder / "nanobind")
+    shutil.copy(WORK / "duckdb" / "LICENSE", folder / "duckdb")
     for name in ("libfmt-dev", "libcli11-dev", "nlohmann-json3-dev", "libhwy-dev"):
         text = Path("/usr/share/doc") / name / "copyright"
         if not text.exists():
@@ -151,7 +152,8 @@ def packed(stage, arch, tag, python):
 def make_wheels():
     found = pythons()
     builder = environment(sys.executable)
-    common = [mpi_libraries(builder), f"-DCMAKE_MAKE_PROGRAM={builder.with_name('ninja')}", "-DCMAKE_BUILD_TYPE=Release", "-DSTEADFOLD_TESTS=OFF", "-DSTEADFOLD_FORTRAN=OFF", "-DSTEADFOLD_HWLOC=OFF"]  # fmt: skip
+    run(sys.executable, SOURCE / "duckdb" / "headers.py", WORK / "duckdb")
+    common = [mpi_libraries(builder), f"-DSTEADFOLD_DUCKDB={WORK / 'duckdb'}", f"-DCMAKE_MAKE_PROGRAM={builder.with_name('ninja')}", "-DCMAKE_BUILD_TYPE=Release", "-DSTEADFOLD_TESTS=OFF", "-DSTEADFOLD_FORTRAN=OFF", "-DSTEADFOLD_HWLOC=OFF"]  # fmt: skip
     for arch in ("x86_64", "aarch64"):
         library = [*common, *toolchain(arch, builder)]
         for tag, base in found.items():

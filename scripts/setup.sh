@@ -142,6 +142,17 @@ make_abi_environment() {
   from_pypi mpi_abi 'mpich>=5' >$log 2>&1 ||
     left_out+=("the layer for the standard's binary interface (no environment for it, see $log)")
 }
+# DuckDB's headers, of its source distribution on PyPI, for the extension.
+make_duckdb_headers() {
+  local log=build/duckdb-headers.log
+  cmp -s duckdb/headers.py "$venv/duckdb/headers.py" && return
+  say "loading DuckDB's headers into .venv/duckdb, for its extension"
+  if python3 duckdb/headers.py "$venv/duckdb" >$log 2>&1; then
+    cp duckdb/headers.py "$venv/duckdb"
+  else
+    left_out+=("the extension of DuckDB (no headers for it, see $log)")
+  fi
+}
 # What the site needs besides comes from PyPI, too.
 make_site_environment() {
   local wanted=docs/site/requirements.txt done=$venv/python/site-requirements.txt log=build/site-environment.log
@@ -164,6 +175,7 @@ set_up_site() {
   need_python
   install_missing
   make_python_environment
+  make_duckdb_headers
   make_site_environment
   [[ ${left_out[*]} != *"the site"* ]] || die "the site cannot be built (${left_out[*]})"
 }
@@ -174,6 +186,7 @@ set_up_all() {
   need_python
   install_missing
   make_python_environment
+  make_duckdb_headers
   make_abi_environment
 }
 

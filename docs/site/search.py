@@ -66,7 +66,7 @@ class Sections(HTMLParser):
 
 def kind_of(page, section):
     # These pages repeat names of functions for arrays, which come first.
-    is_main = page not in ("reference/python/dask", "reference/python/polars")
+    is_main = page not in ("reference/python/dask", "reference/python/duckdb", "reference/python/polars")
     if is_main and page.startswith("reference/") and section["level"] > 1 and all(map(NAME.fullmatch, section["title"].split(", "))):
         return "function"
     if section["level"] == 1 and section["title"].endswith((".h", ".hpp")):

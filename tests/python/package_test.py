@@ -69,7 +69,7 @@ DOCTESTS = """
 import doctest, importlib, importlib.util, pkgutil
 import steadfold
 left_out = {"_core", "_openmpi", "_mpich", "_mpi_abi", "__main__"}
-left_out |= {name for name in ("dask", "polars") if importlib.util.find_spec(name) is None}
+left_out |= {name for name in ("dask", "duckdb", "polars") if importlib.util.find_spec(name) is None}
 names = [found.name for found in pkgutil.iter_modules(steadfold.__path__) if found.name not in left_out]
 attempted = 0
 for name in ["steadfold", *("steadfold." + each for each in names)]:
@@ -171,7 +171,7 @@ class Package(unittest.TestCase):
         with tarfile.open(self.sources) as sources:
             found = {member.name.partition("/")[2] for member in sources if member.isfile()}
         alone = {"pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "PKG-INFO"}
-        self.assertEqual(found, files_of("cmake", "include", "src", "python", "program/doctor", "vectors") | alone)
+        self.assertEqual(found, files_of("cmake", "include", "src", "python", "duckdb", "program/doctor", "vectors") | alone)
         self.assertLess(self.sources.stat().st_size, 2_000_000)
 
     def test_run_paths(self):
@@ -187,7 +187,8 @@ class Package(unittest.TestCase):
         layers = [f"_{name}.so" for name in LAYERS]
         shared = [f"_core.{tag(PYTHON)}.so", f"libsteadfold.so.{'.'.join(VERSION.split('.')[:2])}", *layers]
         sources = [Path(name).name for name in files_of("python/steadfold")]
-        self.assertEqual(sorted(names), sorted([*shared, *sources, *files_of("vectors")]))
+        extension = ["steadfold.duckdb_extension"] if (BUILD / "lib" / "steadfold.duckdb_extension").exists() else []
+        self.assertEqual(sorted(names), sorted([*shared, *extension, *sources, *files_of("vectors")]))
         for line in (f"Version: {VERSION}", "License-Expression: Apache-2.0", "Requires-Dist: numpy>=1.22", "Provides-Extra: mpi",
                      "Provides-Extra: dask"):  # fmt: skip
             self.assertIn(line, metadata.splitlines())

@@ -146,7 +146,8 @@ def pages(house, release):
         made[f"reference/python/{page}.md"] = "\n\n".join([f"# {title} in Python", words, *entries]) + "\n"
     if lost:
         raise SystemExit(f"names of the Python package on no page ({', '.join(sorted(lost))}), name their module in SUBJECTS")
-    for name, title in {"dask": "Dask arrays in Python", "polars": "Expressions of Polars in Python"}.items():
+    modules = {"dask": "Dask arrays in Python", "duckdb": "Functions of DuckDB in Python", "polars": "Expressions of Polars in Python"}
+    for name, title in modules.items():
         module = importlib.import_module(f"steadfold.{name}")
         entries = [entry(each, getattr(module, each), 2) for each in sorted(module.__all__)]
         made[f"reference/python/{name}.md"] = "\n\n".join([f"# {title}", prose(module.__doc__), *entries]) + "\n"

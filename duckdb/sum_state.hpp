@@ -1,0 +1,121 @@
+// The exact sum of one group. DuckDB keeps it in a state of an aggregate function: memory that DuckDB may move as
+// bytes. Rank order: none. Cost: 32 bytes, 56 for products; for groups with terms set aside, or with many rows in a
+// chunk, also an accumulator: 680 bytes, 1208 for products.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "arithmetic/exact/moments.hpp"
+#include "arithmetic/exact/small_sum.hpp"
+#include "arithmetic/superaccumulator/accumulator.hpp"
+
+namespace steadfold::duckdb {
+
+/// The exact sum of doubles (factors = 1) or of products of two doubles (factors = 2). Copies of the bytes are the same
+/// sum: `destroy` must be called once, for any of them. A thread at a time may change a sum. Allocation may throw.
+template <int factors>
+class SumState {
+  using Wide = arithmetic::Accumulator<double, factors>;
+
+ public:
+  using Term = std::conditional_t<factors == 2, arithmetic::Factors, double>;
+
+  void add(const Term& term) {
+    arithmetic::add_term(
+        small_, term, [this](auto& sum, std::int64_t value, int unit, int end) { set_aside(sum, value, unit, end); });
+  }
+  /// Adds contiguous elements, or their products with the elements of `second`. Faster than `add` for many rows. The
+  /// promised environment (arithmetic/environment.hpp) must be in force.
+  void add_rows(const double* first, const double* second, std::size_t rows) {
+    wide().add_rows(reinterpret_cast<const std::byte*>(first), reinterpret_cast<const std::byte*>(second), rows,
+                    sizeof(double));
+  }
+  /// Adds another sum, which does not change.
+  void merge(const SumState& other) {
+    const auto set_aside_here = [this](auto& sum, std::int64_t value, int unit, int end) {
+      set_aside(sum, value, unit, end);
+    };
+    for (std::size_t part = 0; part < small_.size(); ++part)
+      small_[part].add_integer(other.small_[part], set_aside_here);
+    small_[0].flags |= other.flags();
+    if (other.wide_ == nullptr) return;
+    arithmetic::DigitRange range;
+    other.wide_->digit_range(range);
+    wide().add_digit_range(range, other.wide_->special(), false);
+  }
+  void destroy() noexcept {
+    delete wide_;
+    wide_ = nullptr;
+  }
+
+  bool has_rows() const noexcept { return flags() != arithmetic::no_flags; }
+  /// Returns the exact sum. `rows` is the number of terms; 1 may stand for any number but 0 if the sum is only rounded.
+  arithmetic::ExactSum exact(std::uint64_t rows) const noexcept;
+  /// Returns the sum, rounded once. The sum must have rows.
+  double rounded() const noexcept;
+
+ private:
+  /// These of all terms: has_minus_zero is certain only if not_minus_zero is not set.
+  std::uint8_t flags() const noexcept {
+    using arithmetic::has_minus_zero, arithmetic::not_minus_zero;
+    std::uint8_t all = small_[0].flags;
+    if (small_[0].has_terms) all |= not_minus_zero;
+    if (wide_ == nullptr) return all;
+    all |= wide_->flags();
+    if (wide_->rows() > 0 && wide_->flags() == arithmetic::no_flags) all |= has_minus_zero;
+    return all;
+  }
+  arithmetic::Flags flags_of_sum() const noexcept {
+    return static_cast<arithmetic::Flags>(flags() & ~arithmetic::has_minus_zero);
+  }
+  template <class Sum>
+  void set_aside(Sum& sum, std::int64_t value, int unit, int end) {
+    sum.note_aside(end);
+    wide().add_scaled(value, unit + Sum::exponent_of_unit);
+  }
+  Wide& wide() {
+    if (wide_ == nullptr) wide_ = new Wide;
+    return *wide_;
+  }
+
+  arithmetic::SmallSums<factors> small_{};
+  Wide* wide_ = nullptr;
+};
+
+template <int factors>
+arithmetic::ExactSum SumState<factors>::exact(std::uint64_t rows) const noexcept {
+  arithmetic::ExactSum sum{.flags = flags_of_sum(), .rows = rows};
+  if constexpr (factors == 1) {
+    if (wide_ == nullptr) {
+      arithmetic::digit_range_of(small_[0], Wide::lowest_exponent, sum.range);
+      return sum;
+    }
+  }
+  Wide all;
+  if (wide_ != nullptr) {
+    wide_->digit_range(sum.range);
+    all.add_digit_range(sum.range, arithmetic::no_flags, false);
+  }
+  for (const auto& part : small_) part.add_to(all);
+  all.digit_range(sum.range);
+  return sum;
+}
+
+template <int factors>
+double SumState<factors>::rounded() const noexcept {
+  if constexpr (factors == 1) {
+    if (wide_ == nullptr)
+      return arithmetic::rounded<double>(flags_of_sum(), 1,
+                                         arithmetic::leading(small_[0].value(), small_[0].exponent()));
+  }
+  const arithmetic::ExactSum sum = exact(1);
+  return arithmetic::rounded<double>(sum.flags, sum.rows, arithmetic::leading(sum.range, Wide::lowest_exponent));
+}
+
+// DuckDB moves states as bytes.
+static_assert(std::is_trivially_copyable_v<SumState<1>> && sizeof(SumState<1>) == 32);
+static_assert(std::is_trivially_copyable_v<SumState<2>> && sizeof(SumState<2>) == 56);
+
+}  // namespace steadfold::duckdb
