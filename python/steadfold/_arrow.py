@@ -137,8 +137,10 @@ def column_of(x: Any) -> Column:
 
 def _exporter_of(x: Any) -> Any:
     """Returns the object that exports the memory of `x` by Arrow's interface or makes pyarrow export it, else None. A Series of pandas
-    counts if its missing values are pandas.NA: in other Series NaN stands for a missing value, and is a number here."""
+    counts, or a frame with one, if its missing values are pandas.NA: in others NaN stands for a missing value, and is a number here."""
     if any(each.__module__.partition(".")[0] == "pandas" for each in type(x).__mro__):
+        if getattr(x, "shape", ())[1:] == (1,):
+            x = x.iloc[:, 0]
         missing = getattr(getattr(x, "dtype", None), "na_value", None)
         if type(missing).__name__ != "NAType":
             return None

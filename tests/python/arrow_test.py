@@ -45,6 +45,7 @@ def exporters(elements, are_valid):
         "duckdb": duckdb.connect().from_arrow(pa.table({"x": chunks})),
         "pandas, pyarrow": pd.Series(chunks, dtype=pd.ArrowDtype(pa.float64())),
         "pandas, masked": pd.Series(pd.arrays.FloatingArray(elements.copy(), ~are_valid)),
+        "pandas frame": pd.DataFrame({"x": pd.arrays.FloatingArray(elements.copy(), ~are_valid)}),
     }  # fmt: skip
 
 
