@@ -79,6 +79,8 @@ class _Given:
 
     def places(self, found: Array) -> Array:
         """Returns the place of every distinct key among `found`."""
+        if found is self.distinct:
+            return np.arange(len(found))
         as_found = object if self.distinct.dtype.kind in "OUS" else found.dtype
         return np.asarray(np.searchsorted(found.astype(as_found), self.distinct.astype(as_found)))
 
@@ -111,6 +113,8 @@ def with_one_type(given: Any) -> Array:
         return keys
     if keys.dtype.kind in "OT":
         objects = keys.astype(object)
+        if set(map(type, objects.flat)) <= {str, type(None)}:
+            return objects
         types = {type(key) for key in objects.flat if not _is_missing(key)}
         text: Any
         for text in (str, bytes):
@@ -148,7 +152,7 @@ def _distinct(keys: Array) -> tuple[Array, Array]:
     place_of = {key: place for place, key in enumerate(ordered)}
     found = np.empty(len(ordered), object)
     found[:] = ordered
-    return found, np.array([place_of[key] for key in keys], np.int64)
+    return found, np.fromiter(map(place_of.__getitem__, keys), np.int64, len(keys))
 
 
 def _united_over_ranks(own: Array, comm: Any) -> Array:
