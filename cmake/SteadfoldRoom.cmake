@@ -26,6 +26,8 @@ function(steadfold_room room)
     return()
   endif()
   add_library(steadfold_${room} STATIC ${sources})
+  # So that a linker can leave out functions that a program does not call (--gc-sections).
+  target_compile_options(steadfold_${room} PRIVATE -ffunction-sections)
   target_link_libraries(steadfold_${room} PUBLIC steadfold_${room}_headers ${libraries} PRIVATE steadfold_options
     steadfold_coverage)
   set_property(GLOBAL APPEND PROPERTY STEADFOLD_CORE_OBJECTS $<TARGET_OBJECTS:steadfold_${room}>)

@@ -3,14 +3,18 @@
 `connect` and `load` load an extension into DuckDB. Then queries can use these functions, plain, with ``GROUP BY`` and as
 window functions. Results are DOUBLE, computed exactly and rounded once.
 
-================================  ========================================================
-``exact_sum(x)``                  the sum
-``exact_avg(x)``                  the mean
-``exact_dot(x, y)``               the sum of the products
-``exact_var_samp(x)``             the variance, with n - 1 as divisor
-``exact_stddev_samp(x)``          the standard deviation, with n - 1 as divisor
-``exact_corr(y, x)``              Pearson's correlation
-================================  ========================================================
+exact_sum(x)
+    the sum
+exact_avg(x)
+    the mean
+exact_dot(x, y)
+    the sum of the products
+exact_var_samp(x)
+    the variance, with n - 1 as divisor
+exact_stddev_samp(x)
+    the standard deviation, with n - 1 as divisor
+exact_corr(y, x)
+    Pearson's correlation
 
 Rows with a NULL are left out. A result of no rows is NULL, and so is a variance of one row. A correlation is NaN if all
 elements of a column are equal. NaN is a number. Integers must be exact as DOUBLE. DECIMAL is converted to DOUBLE.
