@@ -98,12 +98,12 @@ struct Callbacks {
   }
 };
 
-/// Objects of DuckDB that a destroying function ends.
-template <class Object, void (*destroy)(Object*)>
+/// Owns an object of DuckDB.
+template <class Object, void (*destroy_object)(Object*)>
 class Owned {
  public:
   explicit Owned(Object object) noexcept : object_(object) {}
-  ~Owned() { destroy(&object_); }
+  ~Owned() { destroy_object(&object_); }
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
   operator Object() const noexcept { return object_; }
@@ -111,12 +111,12 @@ class Owned {
  private:
   Object object_;
 };
-void end(duckdb_aggregate_function* function) { duckdb_destroy_aggregate_function(function); }
-void end(duckdb_aggregate_function_set* set) { duckdb_destroy_aggregate_function_set(set); }
-void end(duckdb_logical_type* type) { duckdb_destroy_logical_type(type); }
-using Function = Owned<duckdb_aggregate_function, end>;
-using FunctionSet = Owned<duckdb_aggregate_function_set, end>;
-using LogicalType = Owned<duckdb_logical_type, end>;
+void destroy(duckdb_aggregate_function* function) { duckdb_destroy_aggregate_function(function); }
+void destroy(duckdb_aggregate_function_set* set) { duckdb_destroy_aggregate_function_set(set); }
+void destroy(duckdb_logical_type* type) { duckdb_destroy_logical_type(type); }
+using Function = Owned<duckdb_aggregate_function, destroy>;
+using FunctionSet = Owned<duckdb_aggregate_function_set, destroy>;
+using LogicalType = Owned<duckdb_logical_type, destroy>;
 
 /// Adds the function for operands of these types to a set. `types` must live as long as the database.
 template <class State>

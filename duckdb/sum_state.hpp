@@ -1,6 +1,6 @@
-// The exact sum of one group. DuckDB keeps it in a state of an aggregate function: memory that DuckDB may move as
-// bytes. Rank order: none. Cost: 32 bytes, 56 for products; for groups with terms set aside, or with many rows in a
-// chunk, also an accumulator: 680 bytes, 1208 for products.
+// The exact sum of one group, which is part of a state of an aggregate function. DuckDB may move states as bytes.
+// Rank order: none. Cost: 32 bytes, 56 for products. Groups with terms set aside, or with many rows in a chunk, also
+// have an accumulator: 680 bytes, 1208 for products.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,30 @@
 
 namespace steadfold::duckdb {
 
-/// The exact sum of doubles (factors = 1) or of products of two doubles (factors = 2). Copies of the bytes are the same
-/// sum: `destroy` must be called once, for any of them. A thread at a time may change a sum. Allocation may throw.
+/// The exact sum of doubles (factors = 1) or of products of two doubles (factors = 2). Copies of an object share its
+/// accumulator, so only one copy may be used further, and `destroy` must be called for one copy. Use an object from one
+/// thread at a time. Functions that add may throw std::bad_alloc.
 template <int factors>
 class SumState {
+  using Small = arithmetic::SmallSum<factors>;
   using Wide = arithmetic::Accumulator<double, factors>;
+
+  /// Returns the function to which small sums pass terms without room. It adds them to the accumulator.
+  auto set_aside() noexcept {
+    return [this](Small& sum, std::int64_t value, int unit, int end) {
+      sum.note_aside(end);
+      wide().add_scaled(value, unit + Small::exponent_of_unit);
+    };
+  }
+  Wide& wide() {
+    if (wide_ == nullptr) wide_ = new Wide;
+    return *wide_;
+  }
 
  public:
   using Term = std::conditional_t<factors == 2, arithmetic::Factors, double>;
 
-  void add(const Term& term) {
-    arithmetic::add_term(
-        small_, term, [this](auto& sum, std::int64_t value, int unit, int end) { set_aside(sum, value, unit, end); });
-  }
+  void add(const Term& term) { arithmetic::add_term(small_, term, set_aside()); }
   /// Adds contiguous elements, or their products with the elements of `second`. Faster than `add` for many rows. The
   /// promised environment (arithmetic/environment.hpp) must be in force.
   void add_rows(const double* first, const double* second, std::size_t rows) {
@@ -34,11 +45,7 @@ class SumState {
   }
   /// Adds another sum, which does not change.
   void merge(const SumState& other) {
-    const auto set_aside_here = [this](auto& sum, std::int64_t value, int unit, int end) {
-      set_aside(sum, value, unit, end);
-    };
-    for (std::size_t part = 0; part < small_.size(); ++part)
-      small_[part].add_integer(other.small_[part], set_aside_here);
+    for (std::size_t part = 0; part < small_.size(); ++part) small_[part].add_integer(other.small_[part], set_aside());
     small_[0].flags |= other.flags();
     if (other.wide_ == nullptr) return;
     arithmetic::DigitRange range;
@@ -51,13 +58,13 @@ class SumState {
   }
 
   bool has_rows() const noexcept { return flags() != arithmetic::no_flags; }
-  /// Returns the exact sum. `rows` is the number of terms; 1 may stand for any number but 0 if the sum is only rounded.
+  /// Returns the exact sum of `rows` terms.
   arithmetic::ExactSum exact(std::uint64_t rows) const noexcept;
   /// Returns the sum, rounded once. The sum must have rows.
   double rounded() const noexcept;
 
  private:
-  /// These of all terms: has_minus_zero is certain only if not_minus_zero is not set.
+  /// Returns the flags of all terms. has_minus_zero may be missing if not_minus_zero is set.
   std::uint8_t flags() const noexcept {
     using arithmetic::has_minus_zero, arithmetic::not_minus_zero;
     std::uint8_t all = small_[0].flags;
@@ -70,16 +77,6 @@ class SumState {
   arithmetic::Flags flags_of_sum() const noexcept {
     return static_cast<arithmetic::Flags>(flags() & ~arithmetic::has_minus_zero);
   }
-  template <class Sum>
-  void set_aside(Sum& sum, std::int64_t value, int unit, int end) {
-    sum.note_aside(end);
-    wide().add_scaled(value, unit + Sum::exponent_of_unit);
-  }
-  Wide& wide() {
-    if (wide_ == nullptr) wide_ = new Wide;
-    return *wide_;
-  }
-
   arithmetic::SmallSums<factors> small_{};
   Wide* wide_ = nullptr;
 };
