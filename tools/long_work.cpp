@@ -148,7 +148,7 @@ class LongWork::Watch {
   int end_ = -1;
   bool is_drawn_ = false;
   std::mutex mutex_;  // guards the following members
-  std::string doing_;
+  std::string doing_ = "beginning";
   double done_ = 0;
   std::function<std::string()> finished_;
   std::thread thread_;

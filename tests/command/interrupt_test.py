@@ -198,6 +198,7 @@ class Finished(InterruptTest):
     def test_a_prediction(self):
         started = self.start("simulate", "--ranks", "2000000", "--elements", "1e9", "--schedule", "linear")
         self.wait_until(partial(waits_for_signals, started), "the command begins")
+        time.sleep(0.5)  # it takes signals before it says what it does
         output, told = self.interrupt(started)
         self.assertEqual(output, "")
         self.assertIn("(predicting 2000000 ranks)", told)
