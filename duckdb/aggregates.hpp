@@ -1,8 +1,8 @@
 // The states of the aggregate functions. Each takes the rows of a group, and finishes as one double, rounded once.
-// `finish` returns nothing where SQL has NULL. DuckDB moves states as bytes, and destroys each once.
+// `finish` returns nothing where SQL has NULL. DuckDB moves states as bytes. It destroys a state at most once; states
+// of groups that a query does not read are never destroyed.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,44 +36,49 @@ struct Sum {
   SumState<factors> sum;
 };
 
+/// Sums with the number of their rows.
+template <class Sums>
+struct Counted {
+  void add(double x, double y) {
+    sums.add(x, y);
+    ++rows;
+  }
+  void add_rows(const double* x, const double* y, std::size_t count) {
+    sums.add_rows(x, y, count);
+    rows += count;
+  }
+  void merge(const Counted& other) {
+    sums.merge(other.sums);
+    rows += other.rows;
+  }
+  void destroy() noexcept { sums.destroy(); }
+
+  Sums sums;
+  std::uint64_t rows = 0;
+};
+
 /// exact_avg(x): the mean.
-struct Average {
+struct Average : Counted<Sum<1>> {
   static constexpr const char* name = "exact_avg";
   static constexpr int operands = 1;
 
-  void add(double x, double /*y*/) {
-    sum.add(x);
-    ++rows;
-  }
-  void add_rows(const double* x, const double* /*y*/, std::size_t count) {
-    sum.add_rows(x, nullptr, count);
-    rows += count;
-  }
-  void merge(const Average& other) {
-    sum.merge(other.sum);
-    rows += other.rows;
-  }
-  void destroy() noexcept { sum.destroy(); }
   std::optional<double> finish() const noexcept {
     if (rows == 0) return {};
-    const arithmetic::ExactSum exact = sum.exact(rows);
+    const arithmetic::ExactSum exact = sums.sum.exact(rows);
     const auto mean = arithmetic::leading(exact.range, arithmetic::Accumulator<double, 1>::lowest_exponent);
     return arithmetic::rounded_mean<double>(exact.flags, rows, mean);
   }
-
-  SumState<1> sum;
-  std::uint64_t rows = 0;
 };
 
 /// The sums of elements and of their squares.
 struct Moments {
-  void add(double x) {
+  void add(double x, double /*y*/) {
     sum.add(x);
     squares.add({x, x});
   }
-  void add_rows(const double* x, std::size_t count) {
-    sum.add_rows(x, nullptr, count);
-    squares.add_rows(x, x, count);
+  void add_rows(const double* x, const double* /*y*/, std::size_t rows) {
+    sum.add_rows(x, nullptr, rows);
+    squares.add_rows(x, x, rows);
   }
   void merge(const Moments& other) {
     sum.merge(other.sum);
@@ -90,72 +95,57 @@ struct Moments {
 
 /// exact_var_samp(x) and, as its root, exact_stddev_samp(x).
 template <bool is_root>
-struct SampleVariance {
+struct SampleVariance : Counted<Moments> {
   static constexpr const char* name = is_root ? "exact_stddev_samp" : "exact_var_samp";
   static constexpr int operands = 1;
 
-  void add(double x, double /*y*/) {
-    moments.add(x);
-    ++rows;
-  }
-  void add_rows(const double* x, const double* /*y*/, std::size_t count) {
-    moments.add_rows(x, count);
-    rows += count;
-  }
-  void merge(const SampleVariance& other) {
-    moments.merge(other.moments);
-    rows += other.rows;
-  }
-  void destroy() noexcept { moments.destroy(); }
   std::optional<double> finish() const noexcept {
     if (rows < 2) return {};
-    const arithmetic::ExactSum squares = moments.squares.exact(rows);
-    const arithmetic::ExactSum sum = moments.sum.exact(rows);
+    const arithmetic::ExactSum squares = sums.squares.exact(rows);
+    const arithmetic::ExactSum sum = sums.sum.exact(rows);
     return is_root ? arithmetic::rounded_deviation<double>(squares, sum, 1, lowest_exponent_of_products)
                    : arithmetic::rounded_covariance<double>(squares, sum, sum, 1, lowest_exponent_of_products);
   }
-
-  Moments moments;
-  std::uint64_t rows = 0;
 };
 
-/// exact_corr(y, x): Pearson's correlation.
-struct Correlation {
-  static constexpr const char* name = "exact_corr";
-  static constexpr int operands = 2;
-
+/// The moments of both elements of pairs, and the sum of their products.
+struct MomentsOfPairs {
   void add(double y, double x) {
-    of_y.add(y);
-    of_x.add(x);
+    of_y.add(y, 0);
+    of_x.add(x, 0);
     products.add({y, x});
-    ++rows;
   }
-  void add_rows(const double* y, const double* x, std::size_t count) {
-    of_y.add_rows(y, count);
-    of_x.add_rows(x, count);
-    products.add_rows(y, x, count);
-    rows += count;
+  void add_rows(const double* y, const double* x, std::size_t rows) {
+    of_y.add_rows(y, nullptr, rows);
+    of_x.add_rows(x, nullptr, rows);
+    products.add_rows(y, x, rows);
   }
-  void merge(const Correlation& other) {
+  void merge(const MomentsOfPairs& other) {
     of_y.merge(other.of_y);
     of_x.merge(other.of_x);
     products.merge(other.products);
-    rows += other.rows;
   }
   void destroy() noexcept {
     of_y.destroy();
     of_x.destroy();
     products.destroy();
   }
-  std::optional<double> finish() const noexcept {
-    if (rows == 0) return {};
-    return arithmetic::rounded_correlation<double>({products.exact(rows), of_y.sum.exact(rows), of_x.sum.exact(rows),
-                                                    of_y.squares.exact(rows), of_x.squares.exact(rows)});
-  }
 
   Moments of_y, of_x;
   SumState<2> products;
-  std::uint64_t rows = 0;
+};
+
+/// exact_corr(y, x): Pearson's correlation.
+struct Correlation : Counted<MomentsOfPairs> {
+  static constexpr const char* name = "exact_corr";
+  static constexpr int operands = 2;
+
+  std::optional<double> finish() const noexcept {
+    if (rows == 0) return {};
+    const auto& [of_y, of_x, products] = sums;
+    return arithmetic::rounded_correlation<double>({products.exact(rows), of_y.sum.exact(rows), of_x.sum.exact(rows),
+                                                    of_y.squares.exact(rows), of_x.squares.exact(rows)});
+  }
 };
 
 }  // namespace steadfold::duckdb

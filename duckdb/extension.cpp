@@ -32,7 +32,7 @@ void guarded(duckdb_function_info info, const char* name, const Function& functi
   }
 }
 
-/// Calls `visit(state, place)` for every state of an array, which is prefetched.
+/// Calls `visit(state, place)` for every state of an array, and prefetches later states.
 template <class State, class Visit>
 void for_each_state(duckdb_aggregate_state* states, std::size_t count, const Visit& visit) {
   constexpr std::size_t ahead = 16;  // number of states
@@ -43,7 +43,7 @@ void for_each_state(duckdb_aggregate_state* states, std::size_t count, const Vis
   }
 }
 
-/// Whether many rows belong to one group.
+/// Whether there are at least 256 rows, all of one group.
 bool are_of_one_group(const duckdb_aggregate_state* states, std::size_t count) noexcept {
   constexpr std::size_t many = 256;
   if (count < many || states[0] != states[count - 1]) return false;
@@ -143,7 +143,7 @@ bool register_function(duckdb_connection connection) {
   return duckdb_register_aggregate_function_set(connection, set) == DuckDBSuccess;
 }
 
-/// Returns what is wrong with the version of DuckDB, or nothing.
+/// Returns the text of an error if the tests did not run with this version of DuckDB. Otherwise the text is empty.
 std::string refused_version() {
   constexpr std::array tried = {STEADFOLD_DUCKDB_VERSIONS};
   const std::string version = duckdb_library_version();

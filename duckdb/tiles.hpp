@@ -4,11 +4,15 @@
 
 #include <duckdb_extension.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <string>
+
+#include "arithmetic/superaccumulator/long_integer.hpp"
 
 DUCKDB_EXTENSION_EXTERN
 
@@ -35,8 +39,8 @@ struct Tile {
   duckdb_aggregate_state* states;
 };
 
-__extension__ typedef __int128 Int128;
-__extension__ typedef unsigned __int128 Uint128;
+using arithmetic::Int128;
+using arithmetic::Uint128;
 
 template <class Integer>
 std::string text_of(Integer integer) {
@@ -116,12 +120,16 @@ class Tiles {
   }
   template <class Element>
   const double* converted(std::size_t operand, std::size_t begin, std::size_t rows, bool have_nulls) {
-    const auto* const elements = reinterpret_cast<const Element*>(data_[operand]) + begin;
+    const auto element = [elements = data_[operand], begin](std::size_t row) {
+      Element loaded;  // DuckDB aligns integers of 16 bytes to 8 bytes
+      std::memcpy(&loaded, elements + (begin + row) * sizeof loaded, sizeof loaded);
+      return loaded;
+    };
     double* const made = converted_[operand].data();
     if (!have_nulls)
-      for (std::size_t i = 0; i < rows; ++i) made[i] = to_double(elements[i]);
+      for (std::size_t i = 0; i < rows; ++i) made[i] = to_double(element(i));
     else
-      for (std::size_t i = 0; i < selected_count_; ++i) made[i] = to_double(elements[selected_[i]]);
+      for (std::size_t i = 0; i < selected_count_; ++i) made[i] = to_double(element(selected_[i]));
     return made;
   }
   static double to_double(double element) noexcept { return element; }

@@ -73,7 +73,7 @@ def load(connection: duckdb.DuckDBPyConnection) -> None:
     [(1.0,)]
     """
     path = extension()
-    if not _setting(connection, "allow_unsigned_extensions"):
+    if connection.execute("SELECT current_setting('allow_unsigned_extensions')").fetchall() != [(True,)]:
         raise UnsupportedError(
             "DuckDB does not load the functions into this connection (it was started without allow_unsigned_extensions), "
             "connect by steadfold.duckdb.connect, or give duckdb.connect config={'allow_unsigned_extensions': 'true'}"
@@ -98,8 +98,3 @@ def extension() -> str:
             "it with the CMake option STEADFOLD_DUCKDB"
         )
     return path
-
-
-def _setting(connection: duckdb.DuckDBPyConnection, name: str) -> Any:
-    found = connection.execute(f"SELECT current_setting('{name}')").fetchone()
-    return found is not None and found[0]

@@ -1,6 +1,8 @@
 #include "arithmetic/exact/moments.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 namespace steadfold::arithmetic {
 

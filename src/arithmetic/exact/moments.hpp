@@ -2,7 +2,6 @@
 // Rank order: irrelevant. Cost: some multiplications of long integers, up to about 1 us.
 #pragma once
 
-#include <array>
 #include <limits>
 
 #include "arithmetic/superaccumulator/long_integer.hpp"

@@ -69,6 +69,7 @@ struct SmallSum {
   /// The largest unit. All finite terms fit it; infinities and NaNs do not.
   static constexpr int highest_unit =
       (parts == 2 ? 2 * 2046 + Format<double>::precision : 2046) - static_cast<int>(most_shift);
+  static constexpr int high_shift = 70;  // of a term if others are set aside: later terms are mostly smaller
   // Value of `unit` if the sum has no unit; it is far above all exponents.
   static constexpr std::uint16_t no_unit = 0xFFFF;
   // Value of `aside` if more terms were set aside than it can count.
@@ -136,7 +137,6 @@ inline bool SmallSum<parts>::add(int exponent, std::uint64_t magnitude, std::int
 template <int parts>
 bool SmallSum<parts>::change_unit(int exponent) noexcept {
   constexpr int usual_shift = 30;  // of the first term: later terms may be smaller or larger
-  constexpr int high_shift = 70;   // if terms are set aside: later terms are mostly smaller
   const Int128 all = value();
   if (all == 0) {
     unit = static_cast<std::uint16_t>(std::clamp(exponent - (aside == 0 ? usual_shift : high_shift), 1, highest_unit));
@@ -176,7 +176,6 @@ template <class SetAside>
 template <int parts>
 template <class SetAside>
 void SmallSum<parts>::make_room_above(int exponent, const SetAside& set_aside) {
-  constexpr int high_shift = 70;
   constexpr int for_carries = 8;
   const int raised = std::min(std::max(exponent - high_shift, unit + for_carries), highest_unit);
   const int by = raised - unit;
@@ -250,7 +249,7 @@ inline void add_product(SmallSums<2>& sums, int exponent, Uint128 magnitude, std
     sums[1].add_far(exponent, with_sign(low, sign), set_aside);
 }
 
-/// The product of two numbers of which one is zero, infinite or NaN.
+/// Returns the product of two numbers. At least one of them must be zero, infinite or NaN.
 inline double special_product(std::uint64_t x, std::uint64_t y) noexcept {
   using F = Format<double>;
   const std::uint64_t sign = (x ^ y) & F::sign_bit;
