@@ -1,6 +1,6 @@
 // The states of the aggregate functions. Each takes the rows of a group, and finishes as one double, rounded once.
-// `finish` returns nothing where SQL has NULL. DuckDB moves states as bytes. It destroys a state at most once; states
-// of groups that a query does not read are never destroyed.
+// `finish` returns nothing where SQL has NULL. DuckDB moves states as bytes. All calls for a state name the same owner
+// of accumulators.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,17 @@ struct Sum {
   static constexpr const char* name = factors == 2 ? "exact_dot" : "exact_sum";
   static constexpr int operands = factors;
 
-  void add(double x, double y) {
+  void add(double x, double y, Accumulators& owner) {
     if constexpr (factors == 2)
-      sum.add({x, y});
+      sum.add({x, y}, owner);
     else
-      sum.add(x);
+      sum.add(x, owner);
   }
-  void add_rows(const double* x, const double* y, std::size_t rows) { sum.add_rows(x, y, rows); }
-  void merge(const Sum& other) { sum.merge(other.sum); }
-  void destroy() noexcept { sum.destroy(); }
+  void add_rows(const double* x, const double* y, std::size_t rows, Accumulators& owner) {
+    sum.add_rows(x, y, rows, owner);
+  }
+  void merge(const Sum& other, Accumulators& owner) { sum.merge(other.sum, owner); }
+  void give_back(Accumulators& owner) noexcept { sum.give_back(owner); }
   std::optional<double> finish() const noexcept {
     if (!sum.has_rows()) return {};
     return sum.rounded();
@@ -39,19 +41,19 @@ struct Sum {
 /// Sums with the number of their rows.
 template <class Sums>
 struct Counted {
-  void add(double x, double y) {
-    sums.add(x, y);
+  void add(double x, double y, Accumulators& owner) {
+    sums.add(x, y, owner);
     ++rows;
   }
-  void add_rows(const double* x, const double* y, std::size_t count) {
-    sums.add_rows(x, y, count);
+  void add_rows(const double* x, const double* y, std::size_t count, Accumulators& owner) {
+    sums.add_rows(x, y, count, owner);
     rows += count;
   }
-  void merge(const Counted& other) {
-    sums.merge(other.sums);
+  void merge(const Counted& other, Accumulators& owner) {
+    sums.merge(other.sums, owner);
     rows += other.rows;
   }
-  void destroy() noexcept { sums.destroy(); }
+  void give_back(Accumulators& owner) noexcept { sums.give_back(owner); }
 
   Sums sums;
   std::uint64_t rows = 0;
@@ -72,21 +74,21 @@ struct Average : Counted<Sum<1>> {
 
 /// The sums of elements and of their squares.
 struct Moments {
-  void add(double x, double /*y*/) {
-    sum.add(x);
-    squares.add({x, x});
+  void add(double x, double /*y*/, Accumulators& owner) {
+    sum.add(x, owner);
+    squares.add({x, x}, owner);
   }
-  void add_rows(const double* x, const double* /*y*/, std::size_t rows) {
-    sum.add_rows(x, nullptr, rows);
-    squares.add_rows(x, x, rows);
+  void add_rows(const double* x, const double* /*y*/, std::size_t rows, Accumulators& owner) {
+    sum.add_rows(x, nullptr, rows, owner);
+    squares.add_rows(x, x, rows, owner);
   }
-  void merge(const Moments& other) {
-    sum.merge(other.sum);
-    squares.merge(other.squares);
+  void merge(const Moments& other, Accumulators& owner) {
+    sum.merge(other.sum, owner);
+    squares.merge(other.squares, owner);
   }
-  void destroy() noexcept {
-    sum.destroy();
-    squares.destroy();
+  void give_back(Accumulators& owner) noexcept {
+    sum.give_back(owner);
+    squares.give_back(owner);
   }
 
   SumState<1> sum;
@@ -110,25 +112,25 @@ struct SampleVariance : Counted<Moments> {
 
 /// The moments of both elements of pairs, and the sum of their products.
 struct MomentsOfPairs {
-  void add(double y, double x) {
-    of_y.add(y, 0);
-    of_x.add(x, 0);
-    products.add({y, x});
+  void add(double y, double x, Accumulators& owner) {
+    of_y.add(y, 0, owner);
+    of_x.add(x, 0, owner);
+    products.add({y, x}, owner);
   }
-  void add_rows(const double* y, const double* x, std::size_t rows) {
-    of_y.add_rows(y, nullptr, rows);
-    of_x.add_rows(x, nullptr, rows);
-    products.add_rows(y, x, rows);
+  void add_rows(const double* y, const double* x, std::size_t rows, Accumulators& owner) {
+    of_y.add_rows(y, nullptr, rows, owner);
+    of_x.add_rows(x, nullptr, rows, owner);
+    products.add_rows(y, x, rows, owner);
   }
-  void merge(const MomentsOfPairs& other) {
-    of_y.merge(other.of_y);
-    of_x.merge(other.of_x);
-    products.merge(other.products);
+  void merge(const MomentsOfPairs& other, Accumulators& owner) {
+    of_y.merge(other.of_y, owner);
+    of_x.merge(other.of_x, owner);
+    products.merge(other.products, owner);
   }
-  void destroy() noexcept {
-    of_y.destroy();
-    of_x.destroy();
-    products.destroy();
+  void give_back(Accumulators& owner) noexcept {
+    of_y.give_back(owner);
+    of_x.give_back(owner);
+    products.give_back(owner);
   }
 
   Moments of_y, of_x;

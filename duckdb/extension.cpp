@@ -1,13 +1,17 @@
 // An extension of DuckDB: aggregate functions whose results have the same bits for any number of threads, any order of
-// rows and any row groups. It uses DuckDB's interface for extensions written in C.
+// rows and any row groups. It uses version 2 of DuckDB's interface in C, where a query can own accumulators. That
+// interface is not stable yet, so an extension fits one version of DuckDB.
 #define DUCKDB_EXTENSION_NAME steadfold
-#include <duckdb_extension.h>
+#include <duckdb_extension_v2.h>
 
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "arithmetic/environment.hpp"
@@ -19,84 +23,67 @@ DUCKDB_EXTENSION_EXTERN
 namespace steadfold::duckdb {
 namespace {
 
-/// Runs a function in the promised floating-point environment. What it throws becomes an error of the query.
+using Error = duckdb_v2_error_info_handle;
+
+/// Calls a function of DuckDB. Throws if it fails.
+template <class Function, class... Arguments>
+void call(Function function, const Arguments&... arguments) {
+  Error error = nullptr;
+  if (function(arguments..., &error) == DUCKDB_V2_ERROR_NONE) return;
+  duckdb_v2_str text{.ptr = "", .len = 0};
+  duckdb_v2_error_info_get_text(error, &text);
+  const std::string copy(text.ptr, text.len);
+  duckdb_v2_error_info_destroy(&error);
+  throw std::runtime_error(copy);
+}
+
+/// Returns the result of a function of DuckDB, which is its last parameter.
+template <class Result, class Function, class... Arguments>
+Result result_of(Function function, const Arguments&... arguments) {
+  Result result{};
+  call(function, arguments..., &result);
+  return result;
+}
+
+duckdb_v2_str view_of(std::string_view text) noexcept { return {.ptr = text.data(), .len = text.size()}; }
+
+/// Runs a function in the promised floating-point environment. If the function throws, the query fails.
 template <class Function>
-void guarded(duckdb_function_info info, const char* name, const Function& function) noexcept {
+void guarded(Error* error, const Function& function) noexcept {
+  const auto fail = [error](DUCKDB_V2_ERROR code, std::string_view why) {
+    const duckdb_v2_str text = view_of(why);
+    duckdb_v2_error_info_set_code(*error, code);
+    duckdb_v2_error_info_set_text(*error, &text);
+  };
   try {
     const arithmetic::PromisedEnvironment promised;
     function();
   } catch (const std::bad_alloc&) {
-    duckdb_aggregate_function_set_error(info, "out of memory (an accumulator could not be allocated)");
-  } catch (const std::exception& error) {
-    duckdb_aggregate_function_set_error(info, (std::string(name) + ": " + error.what()).c_str());
+    fail(DUCKDB_V2_ERROR_RESOURCE_OUT_OF_MEMORY, "out of memory (an accumulator could not be allocated)");
+  } catch (const std::exception& problem) {
+    fail(DUCKDB_V2_ERROR_INPUT_INVALID, problem.what());
   }
 }
 
 /// Calls `visit(state, place)` for every state of an array, and prefetches later states.
 template <class State, class Visit>
-void for_each_state(duckdb_aggregate_state* states, std::size_t count, const Visit& visit) {
+void for_each_state(void** states, std::size_t count, const Visit& visit) {
   constexpr std::size_t ahead = 16;  // number of states
   for (std::size_t i = 0; i < count; ++i) {
-    const auto next = reinterpret_cast<const char*>(states[std::min(i + ahead, count - 1)]);
+    const auto next = static_cast<const char*>(states[std::min(i + ahead, count - 1)]);
     for (std::size_t byte = 0; byte < sizeof(State); byte += 64) __builtin_prefetch(next + byte, 1);
-    visit(*reinterpret_cast<State*>(states[i]), i);
+    visit(*static_cast<State*>(states[i]), i);
   }
 }
 
 /// Whether there are at least 256 rows, all of one group.
-bool are_of_one_group(const duckdb_aggregate_state* states, std::size_t count) noexcept {
+bool are_of_one_group(void* const* states, std::size_t count) noexcept {
   constexpr std::size_t many = 256;
   if (count < many || states[0] != states[count - 1]) return false;
   bool are_equal = true;
   for (std::size_t i = 0; i < count; ++i) are_equal &= states[i] == states[0];
   return are_equal;
 }
-
-/// The functions that DuckDB calls for an aggregate.
-template <class State>
-struct Callbacks {
-  static_assert(std::is_trivially_copyable_v<State> && std::is_trivially_destructible_v<State>);
-
-  static idx_t size(duckdb_function_info /*info*/) { return sizeof(State); }
-  static void begin(duckdb_function_info /*info*/, duckdb_aggregate_state state) { new (state) State; }
-  static void update(duckdb_function_info info, duckdb_data_chunk chunk, duckdb_aggregate_state* states) {
-    guarded(info, State::name, [&] {
-      const auto* types = static_cast<const duckdb_type*>(duckdb_aggregate_function_get_extra_info(info));
-      Tiles<State::operands> tiles(chunk, types);
-      tiles.for_each(states, [](const Tile& tile) {
-        if (are_of_one_group(tile.states, tile.rows))
-          return reinterpret_cast<State*>(tile.states[0])->add_rows(tile.x, tile.y, tile.rows);
-        for_each_state<State>(tile.states, tile.rows, [&](State& state, std::size_t i) {
-          state.add(tile.x[i], State::operands == 2 ? tile.y[i] : 0);
-        });
-      });
-    });
-  }
-  static void merge(duckdb_function_info info, duckdb_aggregate_state* sources, duckdb_aggregate_state* targets,
-                    idx_t count) {
-    guarded(info, State::name, [&] {
-      for_each_state<State>(targets, count, [&](State& target, std::size_t i) {
-        target.merge(*reinterpret_cast<const State*>(sources[i]));
-      });
-    });
-  }
-  static void finish(duckdb_function_info info, duckdb_aggregate_state* states, duckdb_vector results, idx_t count,
-                     idx_t offset) {
-    guarded(info, State::name, [&] {
-      auto* const values = static_cast<double*>(duckdb_vector_get_data(results)) + offset;
-      duckdb_vector_ensure_validity_writable(results);
-      std::uint64_t* const validity = duckdb_vector_get_validity(results);
-      for_each_state<State>(states, count, [&](const State& state, std::size_t i) {
-        const std::optional<double> value = state.finish();
-        values[i] = value.value_or(0);
-        if (!value) duckdb_validity_set_row_invalid(validity, offset + i);
-      });
-    });
-  }
-  static void destroy(duckdb_aggregate_state* states, idx_t count) {
-    for (idx_t i = 0; i < count; ++i) reinterpret_cast<State*>(states[i])->destroy();
-  }
-};
 
 /// Owns an object of DuckDB.
 template <class Object, void (*destroy_object)(Object*)>
@@ -111,64 +98,200 @@ class Owned {
  private:
   Object object_;
 };
-void destroy(duckdb_aggregate_function* function) { duckdb_destroy_aggregate_function(function); }
-void destroy(duckdb_aggregate_function_set* set) { duckdb_destroy_aggregate_function_set(set); }
-void destroy(duckdb_logical_type* type) { duckdb_destroy_logical_type(type); }
-using Function = Owned<duckdb_aggregate_function, destroy>;
-using FunctionSet = Owned<duckdb_aggregate_function_set, destroy>;
-using LogicalType = Owned<duckdb_logical_type, destroy>;
+void destroy(duckdb_v2_aggregate_function_handle* function) { duckdb_v2_aggregate_function_destroy(function); }
+void destroy(duckdb_v2_logical_type_handle* type) { duckdb_v2_logical_type_destroy(type); }
+void destroy(duckdb_v2_value_handle* value) { duckdb_v2_value_destroy(value); }
+using Function = Owned<duckdb_v2_aggregate_function_handle, destroy>;
+using LogicalType = Owned<duckdb_v2_logical_type_handle, destroy>;
+using Value = Owned<duckdb_v2_value_handle, destroy>;
 
-/// Adds the function for operands of these types to a set. `types` must live as long as the database.
+std::string text_of(const LogicalType& type) {
+  std::array<char, 64> text;
+  const auto length = result_of<idx_t>(duckdb_v2_logical_type_to_text, type, text.data(), text.size());
+  return {text.data(), std::min(length, text.size())};
+}
+
+/// Returns the width (0) or the scale (1) of a DECIMAL.
+std::uint8_t parameter_of(const LogicalType& type, idx_t index) {
+  duckdb_v2_identifier_t name;
+  const Value value(result_of<duckdb_v2_value_handle>(duckdb_v2_logical_type_get_param, type, index, &name));
+  return result_of<std::uint8_t>(duckdb_v2_value_get_utinyint, value);
+}
+
+Operand operand_of(const LogicalType& type, const char* name) {
+  switch (result_of<DUCKDB_V2_LOGICAL_TYPE_ID>(duckdb_v2_logical_type_get_id, type)) {
+    case DUCKDB_V2_LOGICAL_TYPE_ID_SQLNULL:  // no element is read
+    case DUCKDB_V2_LOGICAL_TYPE_ID_DOUBLE: return numbers<double>();
+    case DUCKDB_V2_LOGICAL_TYPE_ID_FLOAT: return numbers<float>();
+    case DUCKDB_V2_LOGICAL_TYPE_ID_TINYINT: return numbers<std::int8_t>();
+    case DUCKDB_V2_LOGICAL_TYPE_ID_SMALLINT: return numbers<std::int16_t>();
+    case DUCKDB_V2_LOGICAL_TYPE_ID_INTEGER: return numbers<std::int32_t>();
+    case DUCKDB_V2_LOGICAL_TYPE_ID_BIGINT: return numbers<std::int64_t>();
+    case DUCKDB_V2_LOGICAL_TYPE_ID_HUGEINT: return numbers<Int128>();
+    case DUCKDB_V2_LOGICAL_TYPE_ID_UTINYINT: return numbers<std::uint8_t>();
+    case DUCKDB_V2_LOGICAL_TYPE_ID_USMALLINT: return numbers<std::uint16_t>();
+    case DUCKDB_V2_LOGICAL_TYPE_ID_UINTEGER: return numbers<std::uint32_t>();
+    case DUCKDB_V2_LOGICAL_TYPE_ID_UBIGINT: return numbers<std::uint64_t>();
+    case DUCKDB_V2_LOGICAL_TYPE_ID_UHUGEINT: return numbers<Uint128>();
+    case DUCKDB_V2_LOGICAL_TYPE_ID_DECIMAL: {
+      const int width = parameter_of(type, 0);
+      const int scale = parameter_of(type, 1);
+      if (width <= 4) return decimals<std::int16_t>(scale);
+      if (width <= 9) return decimals<std::int32_t>(scale);
+      return width <= 18 ? decimals<std::int64_t>(scale) : decimals<Int128>(scale);
+    }
+    default: break;
+  }
+  throw std::invalid_argument(std::string(name) + " does not take " + text_of(type) +
+                              " (only integers, FLOAT, DOUBLE and DECIMAL), cast the operand to DOUBLE");
+}
+
+/// What DuckDB keeps for each call in a query: the operands of the call, and the accumulators of its states.
+template <std::size_t operand_count>
+struct Call {
+  std::array<Operand, operand_count> operands;
+  Accumulators accumulators;
+};
+
+/// The functions that DuckDB calls for an aggregate function.
 template <class State>
-bool add(duckdb_aggregate_function_set set, const std::array<duckdb_type, 2>& types) {
+struct Callbacks {
+  static_assert(std::is_trivially_copyable_v<State> && std::is_trivially_destructible_v<State>);
+  using Call = duckdb::Call<State::operands>;
+
+  /// Returns the object that `bind` made.
+  template <class Get, class Info>
+  static Call& call_of(Get get, Info info) {
+    return *static_cast<Call*>(result_of<void*>(get, info));
+  }
+
+  static void bind(duckdb_v2_function_bind_info_handle info, duckdb_v2_aggregate_function_bind_info_handle /*result*/,
+                   duckdb_v2_context_handle /*context*/, Error* error) {
+    guarded(error, [&] {
+      auto made = std::make_unique<Call>();
+      for (idx_t i = 0; i < made->operands.size(); ++i) {
+        const LogicalType type(result_of<duckdb_v2_logical_type_handle>(duckdb_v2_function_bind_get_arg_type, info, i));
+        made->operands[i] = operand_of(type, State::name);
+      }
+      duckdb_v2_opaque owned{
+          .ptr = made.get(),
+          .destroy = [](void* call) { delete static_cast<Call*>(call); },
+          .equals = [](void* /*one*/, void* /*other*/) { return true; },  // the operands of equal calls are the same
+      };
+      call(duckdb_v2_function_bind_set_bind_data, info, &owned);
+      made.release();
+    });
+  }
+  static void size(duckdb_v2_aggregate_function_size_info_handle info, Error* error) {
+    guarded(error, [&] { call(duckdb_v2_aggregate_function_size_set_state_size, info, sizeof(State)); });
+  }
+  static void begin(duckdb_v2_aggregate_function_init_info_handle info, Error* error) {
+    guarded(error, [&] {
+      const auto count = result_of<idx_t>(duckdb_v2_aggregate_function_init_get_state_count, info);
+      void** const states = result_of<void**>(duckdb_v2_aggregate_function_init_get_states, info);
+      for (idx_t i = 0; i < count; ++i) new (states[i]) State;
+    });
+  }
+  static void update(duckdb_v2_aggregate_function_update_info_handle info, Error* error) {
+    guarded(error, [&] {
+      auto& [operands, owner] = call_of(duckdb_v2_aggregate_function_update_get_bind_data, info);
+      std::array<Column, State::operands> columns;
+      for (idx_t i = 0; i < columns.size(); ++i) {
+        const auto vector = result_of<duckdb_v2_vector_handle>(duckdb_v2_aggregate_function_update_get_arg, info, i);
+        call(duckdb_v2_vector_flatten, vector);
+        const auto view = result_of<duckdb_v2_vector_view>(duckdb_v2_vector_get_view, vector);
+        columns[i] = {.elements = static_cast<const std::byte*>(view.data), .validity = view.validity};
+      }
+      const auto rows = result_of<idx_t>(duckdb_v2_aggregate_function_update_get_row_count, info);
+      Tiles<State::operands> tiles(columns, operands, rows);
+      tiles.for_each(result_of<void**>(duckdb_v2_aggregate_function_update_get_states, info), [&](const Tile& tile) {
+        if (are_of_one_group(tile.states, tile.rows))
+          return static_cast<State*>(tile.states[0])->add_rows(tile.x, tile.y, tile.rows, owner);
+        for_each_state<State>(tile.states, tile.rows, [&](State& state, std::size_t i) {
+          state.add(tile.x[i], State::operands == 2 ? tile.y[i] : 0, owner);
+        });
+      });
+    });
+  }
+  static void merge(duckdb_v2_aggregate_function_combine_info_handle info, Error* error) {
+    guarded(error, [&] {
+      Accumulators& owner = call_of(duckdb_v2_aggregate_function_combine_get_bind_data, info).accumulators;
+      const auto count = result_of<idx_t>(duckdb_v2_aggregate_function_combine_get_state_count, info);
+      void** const sources = result_of<void**>(duckdb_v2_aggregate_function_combine_get_sources, info);
+      void** const targets = result_of<void**>(duckdb_v2_aggregate_function_combine_get_targets, info);
+      for_each_state<State>(targets, count, [&](State& target, std::size_t i) {
+        target.merge(*static_cast<const State*>(sources[i]), owner);
+      });
+    });
+  }
+  static void finish(duckdb_v2_aggregate_function_finalize_info_handle info, Error* error) {
+    guarded(error, [&] {
+      const auto count = result_of<idx_t>(duckdb_v2_aggregate_function_finalize_get_state_count, info);
+      const auto offset = result_of<idx_t>(duckdb_v2_aggregate_function_finalize_get_result_offset, info);
+      const auto results = result_of<duckdb_v2_vector_handle>(duckdb_v2_aggregate_function_finalize_get_result, info);
+      auto* const values = static_cast<double*>(result_of<void*>(duckdb_v2_vector_get_data_mutable, results));
+      auto* const validity = result_of<std::uint64_t*>(duckdb_v2_vector_flat_get_validity_mutable, results);
+      void** const states = result_of<void**>(duckdb_v2_aggregate_function_finalize_get_states, info);
+      for_each_state<State>(states, count, [&](const State& state, std::size_t i) {
+        const idx_t row = offset + i;
+        const std::optional<double> value = state.finish();
+        values[row] = value.value_or(0);
+        if (!value) validity[row / 64] &= ~(std::uint64_t{1} << row % 64);
+      });
+    });
+  }
+  static void destroy(duckdb_v2_aggregate_function_destroy_info_handle info, Error* error) {
+    guarded(error, [&] {
+      Accumulators& owner = call_of(duckdb_v2_aggregate_function_destroy_get_bind_data, info).accumulators;
+      const auto count = result_of<idx_t>(duckdb_v2_aggregate_function_destroy_get_state_count, info);
+      void** const states = result_of<void**>(duckdb_v2_aggregate_function_destroy_get_states, info);
+      for (idx_t i = 0; i < count; ++i) static_cast<State*>(states[i])->give_back(owner);
+    });
+  }
+};
+
+/// Registers a function.
+template <class State>
+void register_function(duckdb_v2_extension_handle extension, duckdb_v2_factory_handle factory) {
   using Calls = Callbacks<State>;
-  const Function function(duckdb_create_aggregate_function());
-  duckdb_aggregate_function_set_name(function, State::name);
-  for (std::size_t i = 0; i < State::operands; ++i)
-    duckdb_aggregate_function_add_parameter(function, LogicalType(duckdb_create_logical_type(types[i])));
-  duckdb_aggregate_function_set_return_type(function, LogicalType(duckdb_create_logical_type(DUCKDB_TYPE_DOUBLE)));
-  duckdb_aggregate_function_set_functions(function, Calls::size, Calls::begin, Calls::update, Calls::merge,
-                                          Calls::finish);
-  duckdb_aggregate_function_set_destructor(function, Calls::destroy);
-  duckdb_aggregate_function_set_extra_info(function, const_cast<duckdb_type*>(types.data()), nullptr);
-  return duckdb_add_aggregate_function_to_set(set, function) == DuckDBSuccess;
-}
-
-/// Registers the function for all types that operands may have.
-template <class State>
-bool register_function(duckdb_connection connection) {
-  const FunctionSet set(duckdb_create_aggregate_function_set(State::name));
-  for (const auto& types : pairs_of_types)
-    if ((State::operands == 2 || types[1] == types[0]) && !add<State>(set, types)) return false;
-  return duckdb_register_aggregate_function_set(connection, set) == DuckDBSuccess;
-}
-
-/// Returns the text of an error if the tests did not run with this version of DuckDB. Otherwise the text is empty.
-std::string refused_version() {
-  constexpr std::array tried = {STEADFOLD_DUCKDB_VERSIONS};
-  const std::string version = duckdb_library_version();
-  if (std::ranges::find(tried, version) != tried.end()) return {};
-  std::string names;
-  for (const char* each : tried) names.append(names.empty() ? "" : ", ").append(each);
-  return "Steadfold's functions do not run in DuckDB " + version + " (they were tried with " + names +
-         "), install one of these versions";
+  const auto type = [factory](DUCKDB_V2_LOGICAL_TYPE_ID id) {
+    return LogicalType(result_of<duckdb_v2_logical_type_handle>(duckdb_v2_factory_create_type_from_id, factory, id,
+                                                                nullptr, nullptr, 0));
+  };
+  const Function function(result_of<duckdb_v2_aggregate_function_handle>(duckdb_v2_aggregate_function_create, factory));
+  const duckdb_v2_str name = view_of(State::name);
+  call(duckdb_v2_aggregate_function_set_name, function, &name);
+  const auto signature =
+      result_of<duckdb_v2_function_signature_handle>(duckdb_v2_aggregate_function_get_signature, function);
+  for (int i = 0; i < State::operands; ++i) {
+    const duckdb_v2_str operand = view_of(i == 0 ? "x" : "y");
+    call(duckdb_v2_function_signature_add_parameter, signature, &operand, type(DUCKDB_V2_LOGICAL_TYPE_ID_ANY), nullptr,
+         DUCKDB_V2_FUNCTION_PARAMETER_KIND_POSITIONAL_ONLY);
+  }
+  call(duckdb_v2_function_signature_set_return_type, signature, type(DUCKDB_V2_LOGICAL_TYPE_ID_DOUBLE));
+  call(duckdb_v2_aggregate_function_set_bind_callback, function, Calls::bind);
+  call(duckdb_v2_aggregate_function_set_size_callback, function, Calls::size);
+  call(duckdb_v2_aggregate_function_set_init_callback, function, Calls::begin);
+  call(duckdb_v2_aggregate_function_set_update_callback, function, Calls::update);
+  call(duckdb_v2_aggregate_function_set_combine_callback, function, Calls::merge);
+  call(duckdb_v2_aggregate_function_set_finalize_callback, function, Calls::finish);
+  call(duckdb_v2_aggregate_function_set_destroy_callback, function, Calls::destroy);
+  call(duckdb_v2_extension_register_aggregate_function, extension, function);
 }
 
 }  // namespace
 }  // namespace steadfold::duckdb
 
-DUCKDB_EXTENSION_ENTRYPOINT(duckdb_connection connection, duckdb_extension_info info,
-                            struct duckdb_extension_access* access) {
+DUCKDB_EXTENSION_ENTRYPOINT(duckdb_v2_extension_handle extension, duckdb_v2_context_handle context,
+                            duckdb_v2_error_info_handle* error) {
   using namespace steadfold::duckdb;
-  if (const std::string refused = refused_version(); !refused.empty()) {
-    access->set_error(info, refused.c_str());
-    return false;
-  }
-  const bool are_registered =
-      register_function<Sum<1>>(connection) && register_function<Sum<2>>(connection) &&
-      register_function<Average>(connection) && register_function<SampleVariance<false>>(connection) &&
-      register_function<SampleVariance<true>>(connection) && register_function<Correlation>(connection);
-  if (!are_registered)
-    access->set_error(info, "Steadfold's functions could not be registered (others have their names)");
-  return are_registered;
+  guarded(error, [&] {
+    const auto factory = result_of<duckdb_v2_factory_handle>(duckdb_v2_context_get_factory, context);
+    register_function<Sum<1>>(extension, factory);
+    register_function<Sum<2>>(extension, factory);
+    register_function<Average>(extension, factory);
+    register_function<SampleVariance<false>>(extension, factory);
+    register_function<SampleVariance<true>>(extension, factory);
+    register_function<Correlation>(extension, factory);
+  });
 }

@@ -6,55 +6,56 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "arithmetic/exact/moments.hpp"
 #include "arithmetic/exact/small_sum.hpp"
-#include "arithmetic/superaccumulator/accumulator.hpp"
+#include "duckdb/accumulators.hpp"
 
 namespace steadfold::duckdb {
 
 /// The exact sum of doubles (factors = 1) or of products of two doubles (factors = 2). Copies of an object share its
-/// accumulator, so only one copy may be used further, and `destroy` must be called for one copy. Use an object from one
-/// thread at a time. Functions that add may throw std::bad_alloc.
+/// accumulator, so only one copy may be used further. All calls must name the same owner of accumulators. Use an object
+/// from one thread at a time. Functions that add may throw std::bad_alloc.
 template <int factors>
 class SumState {
   using Small = arithmetic::SmallSum<factors>;
-  using Wide = arithmetic::Accumulator<double, factors>;
+  using Wide = Accumulators::Wide<factors>;
 
   /// Returns the function to which small sums pass terms without room. It adds them to the accumulator.
-  auto set_aside() noexcept {
-    return [this](Small& sum, std::int64_t value, int unit, int end) {
+  auto set_aside(Accumulators& owner) noexcept {
+    return [this, &owner](Small& sum, std::int64_t value, int unit, int end) {
       sum.note_aside(end);
-      wide().add_scaled(value, unit + Small::exponent_of_unit);
+      wide(owner).add_scaled(value, unit + Small::exponent_of_unit);
     };
   }
-  Wide& wide() {
-    if (wide_ == nullptr) wide_ = new Wide;
+  Wide& wide(Accumulators& owner) {
+    if (wide_ == nullptr) wide_ = &owner.take<factors>();
     return *wide_;
   }
 
  public:
   using Term = std::conditional_t<factors == 2, arithmetic::Factors, double>;
 
-  void add(const Term& term) { arithmetic::add_term(small_, term, set_aside()); }
+  void add(const Term& term, Accumulators& owner) { arithmetic::add_term(small_, term, set_aside(owner)); }
   /// Adds contiguous elements, or their products with the elements of `second`. Faster than `add` for many rows. The
   /// promised environment (arithmetic/environment.hpp) must be in force.
-  void add_rows(const double* first, const double* second, std::size_t rows) {
-    wide().add_rows(reinterpret_cast<const std::byte*>(first), reinterpret_cast<const std::byte*>(second), rows,
-                    sizeof(double));
+  void add_rows(const double* first, const double* second, std::size_t rows, Accumulators& owner) {
+    wide(owner).add_rows(reinterpret_cast<const std::byte*>(first), reinterpret_cast<const std::byte*>(second), rows,
+                         sizeof(double));
   }
   /// Adds another sum, which does not change.
-  void merge(const SumState& other) {
-    for (std::size_t part = 0; part < small_.size(); ++part) small_[part].add_integer(other.small_[part], set_aside());
+  void merge(const SumState& other, Accumulators& owner) {
+    for (std::size_t part = 0; part < small_.size(); ++part)
+      small_[part].add_integer(other.small_[part], set_aside(owner));
     small_[0].flags |= other.flags();
     if (other.wide_ == nullptr) return;
     arithmetic::DigitRange range;
     other.wide_->digit_range(range);
-    wide().add_digit_range(range, other.wide_->special(), false);
+    wide(owner).add_digit_range(range, other.wide_->special(), false);
   }
-  void destroy() noexcept {
-    delete wide_;
-    wide_ = nullptr;
+  void give_back(Accumulators& owner) noexcept {
+    if (wide_ != nullptr) owner.give_back<factors>(*std::exchange(wide_, nullptr));
   }
 
   bool has_rows() const noexcept { return flags() != arithmetic::no_flags; }

@@ -16,8 +16,9 @@ exact_stddev_samp(x)
 exact_corr(y, x)
     Pearson's correlation
 
-Rows with a NULL are left out. A result of no rows is NULL, and so is a variance of one row. A correlation is NaN if all
-elements of a column are equal. NaN is a number. Integers must be exact as DOUBLE. DECIMAL is converted to DOUBLE.
+Operands are integers, FLOAT, DOUBLE or DECIMAL. Rows with a NULL are left out, but not rows with a NaN. A result of no
+rows is NULL, and so is a variance of one row. A correlation is NaN if all elements of a column are equal. A query fails if
+an integer is not exact as a DOUBLE. DECIMAL is rounded to the nearest DOUBLE.
 
 >>> import steadfold.duckdb
 >>> connection = steadfold.duckdb.connect()
@@ -29,7 +30,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Union
+from typing import Any
 
 import duckdb
 
@@ -39,11 +40,13 @@ __all__ = ["connect", "extension", "load"]
 
 
 def connect(
-    database: Union[str, os.PathLike[str]] = ":memory:", read_only: bool = False, config: Mapping[str, Any] | None = None
+    database: str | os.PathLike[str] = ":memory:", read_only: bool = False, config: Mapping[str, Any] | None = None
 ) -> duckdb.DuckDBPyConnection:
     """Connects to a database as ``duckdb.connect`` does, and loads the functions.
 
-    DuckDB may then load extensions without a signature, because it must be started so.
+    DuckDB is started with ``allow_unsigned_extensions``, unless ``config`` says otherwise: then `UnsupportedError` is
+    raised. All connections of a process to one file must have the same configuration, so a connection by
+    ``duckdb.connect`` without ``allow_unsigned_extensions`` must be closed before.
 
     >>> import steadfold.duckdb
     >>> connection = steadfold.duckdb.connect(config={"threads": 2})
@@ -51,7 +54,8 @@ def connect(
     [(1.5,)]
     """
     extension()  # an error before a file is created
-    connection = duckdb.connect(os.fspath(database), read_only, {**(config or {}), "allow_unsigned_extensions": "true"})
+    settings = {key.lower(): value for key, value in (config or {}).items()}
+    connection = duckdb.connect(os.fspath(database), read_only, {"allow_unsigned_extensions": "true", **settings})
     try:
         load(connection)
     except BaseException:
@@ -61,10 +65,10 @@ def connect(
 
 
 def load(connection: duckdb.DuckDBPyConnection) -> None:
-    """Loads the functions into the database of a connection.
+    """Loads the functions into the database of a connection. The connection keeps its transaction and its result.
 
     Raises `UnsupportedError` if DuckDB was not started with ``allow_unsigned_extensions``, or if it refuses the extension,
-    for example because its version is not one of those with which the extension was tried.
+    for example because the extension was built for another version of DuckDB.
 
     >>> import duckdb, steadfold.duckdb
     >>> connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
@@ -73,13 +77,14 @@ def load(connection: duckdb.DuckDBPyConnection) -> None:
     [(1.0,)]
     """
     path = extension()
-    if connection.execute("SELECT current_setting('allow_unsigned_extensions')").fetchall() != [(True,)]:
+    cursor = connection.cursor()
+    if cursor.execute("SELECT current_setting('allow_unsigned_extensions')").fetchall() != [(True,)]:
         raise UnsupportedError(
             "DuckDB does not load the functions into this connection (it was started without allow_unsigned_extensions), "
             "connect by steadfold.duckdb.connect, or give duckdb.connect config={'allow_unsigned_extensions': 'true'}"
         )
     try:
-        connection.execute("LOAD '" + path.replace("'", "''") + "'")
+        cursor.execute("LOAD '" + path.replace("'", "''") + "'")
     except duckdb.Error as error:
         raise UnsupportedError(str(error)) from None
 

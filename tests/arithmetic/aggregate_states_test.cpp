@@ -41,17 +41,12 @@ class Spread {
       State& state = states_[random() % states_.size()];
       const std::size_t rows = std::min<std::size_t>(random() % 3 == 0 ? 1 + random() % 50 : 1, x.size() - i);
       if (rows == 1)
-        state.add(x[i], y[i]);
+        state.add(x[i], y[i], owner_);
       else
-        state.add_rows(&x[i], &y[i], rows);
+        state.add_rows(&x[i], &y[i], rows, owner_);
       i += rows;
     }
   }
-  ~Spread() {
-    for (State& state : states_) state.destroy();
-  }
-  Spread(const Spread&) = delete;
-  Spread& operator=(const Spread&) = delete;
 
   /// Merges the states in random order, and moves them.
   std::optional<double> merged(std::mt19937_64& random) {
@@ -59,11 +54,11 @@ class Spread {
       std::ranges::shuffle(states_, random);
       State& target = states_[states_.size() - 2];
       const auto before = states_.back().finish();
-      target.merge(states_.back());
+      target.merge(states_.back(), owner_);
       const auto after = states_.back().finish();
       EXPECT_EQ(before.has_value(), after.has_value());
       EXPECT_EQ(bits(before.value_or(0)), bits(after.value_or(0))) << "merging has changed its source";
-      states_.back().destroy();
+      states_.back().give_back(owner_);
       states_.pop_back();
       std::vector<State> moved(states_.size());
       std::memcpy(moved.data(), states_.data(), states_.size() * sizeof(State));
@@ -73,6 +68,7 @@ class Spread {
   }
 
  private:
+  Accumulators owner_;  // of states that are never given back, too
   std::vector<State> states_;
 };
 
@@ -94,25 +90,52 @@ TEST(AggregateStates, HaveTheBitsOfOneAccumulator) {
     }
 }
 
-TEST(AggregateStates, GiveTheSameMomentsInAnyOrder) {
+/// The exact sum of elements, or of the products of two columns, by the reference.
+template <int factors>
+arithmetic::ExactSum exact_sum_of(const std::vector<double>& x, const std::vector<double>& y) {
+  Accumulator<double, factors> all(kernels::Target::scalar);
+  all.add_rows(reinterpret_cast<const std::byte*>(x.data()), reinterpret_cast<const std::byte*>(y.data()), x.size(),
+               sizeof(double));
+  arithmetic::ExactSum sum{.flags = all.special(), .rows = x.size()};
+  all.digit_range(sum.range);
+  return sum;
+}
+
+TEST(AggregateStates, HaveTheMomentsOfScalarAccumulators) {
   std::mt19937_64 random(32);
   HostileTerms<double> terms(32);
   std::cout << "seed 32\n";
+  constexpr int lowest = lowest_exponent_of_products;
   for (int round = 0; round < 10; ++round)
     for (const Trouble trouble : troubles) {
       const auto x = terms.of(2 + random() % 200, trouble);
       const auto y = terms.of(x.size(), trouble);
-      const std::vector<double> x_backwards(x.rbegin(), x.rend());
-      const std::vector<double> y_backwards(y.rbegin(), y.rend());
-      const auto expect_same = [&]<class State>(State /*type*/) {
-        EXPECT_EQ(bits(merged<State>(random, x, y)), bits(merged<State>(random, x_backwards, y_backwards)))
-            << State::name;
-      };
-      expect_same(Average{});
-      expect_same(SampleVariance<false>{});
-      expect_same(SampleVariance<true>{});
-      expect_same(Correlation{});
+      const auto sum_of_x = exact_sum_of<1>(x, x);
+      const auto sum_of_y = exact_sum_of<1>(y, y);
+      const auto squares_of_x = exact_sum_of<2>(x, x);
+      const auto squares_of_y = exact_sum_of<2>(y, y);
+      EXPECT_EQ(bits(merged<SampleVariance<false>>(random, x, y)),
+                bits(arithmetic::rounded_covariance<double>(squares_of_x, sum_of_x, sum_of_x, 1, lowest)));
+      EXPECT_EQ(bits(merged<SampleVariance<true>>(random, x, y)),
+                bits(arithmetic::rounded_deviation<double>(squares_of_x, sum_of_x, 1, lowest)));
+      EXPECT_EQ(bits(merged<Correlation>(random, x, y)),
+                bits(arithmetic::rounded_correlation<double>(
+                    {exact_sum_of<2>(x, y), sum_of_x, sum_of_y, squares_of_x, squares_of_y})));
+      Accumulator<double, 1> all(kernels::Target::scalar);
+      all.add_rows(reinterpret_cast<const std::byte*>(x.data()), nullptr, x.size(), sizeof(double));
+      EXPECT_EQ(bits(merged<Average>(random, x, y)), bits(all.rounded_mean<double>()));
     }
+}
+
+TEST(AggregateStates, TakeAccumulatorsBackWithoutTheirTerms) {
+  Accumulators owner;
+  auto& first = owner.take<1>();
+  first.add_scaled(5, 0);
+  owner.give_back<1>(first);
+  auto& again = owner.take<1>();
+  EXPECT_EQ(&again, &first);
+  EXPECT_EQ(again.rounded<double>(), 0.0);
+  EXPECT_NE(&owner.take<1>(), &again);
 }
 
 TEST(AggregateStates, AreRoundedOnce) {
@@ -128,10 +151,10 @@ TEST(AggregateStates, KnowTheirRows) {
   EXPECT_FALSE(Sum<2>{}.finish());
   EXPECT_FALSE(Average{}.finish());
   EXPECT_FALSE(Correlation{}.finish());
+  Accumulators owner;
   SampleVariance<false> one;
-  one.add(1, 0);
+  one.add(1, 0, owner);
   EXPECT_FALSE(one.finish());
-  one.destroy();
   std::mt19937_64 random(34);
   for (const std::vector<double>& zeros : {std::vector<double>{-0.0}, std::vector<double>(300, -0.0)}) {
     EXPECT_EQ(bits(merged<Sum<1>>(random, zeros, zeros)), bits(-0.0));

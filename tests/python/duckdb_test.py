@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import steadfold as sf
 import steadfold.duckdb as sfd
+from environment_test import FLUSHES, within
 from support import bits, hostile
 
 SEED = 20261206
@@ -39,9 +40,20 @@ def table(connection, count, groups, elements=moderate, seed=SEED):
     return tuple(given.values())
 
 
+def resident_bytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
 def with_nulls(values):
     """The numbers of a row, NaN for NULL."""
     return [np.nan if each is None else each for each in values]
+
+
+def setUpModule():
+    try:
+        sfd.extension()
+    except sf.UnsupportedError as error:
+        raise unittest.SkipTest(str(error))
 
 
 class DuckDB(unittest.TestCase):
@@ -157,12 +169,25 @@ class DuckDB(unittest.TestCase):
         self.assertEqual(self.rows("SELECT exact_sum((1::HUGEINT << 100)), exact_sum(-(1::HUGEINT << 120))"), [(2.0**100, -(2.0**120))])
         for value in ("9007199254740993", "-9007199254740993", "18446744073709551615", "170141183460469231731687303715884105727"):
             for query in (f"SELECT exact_sum({value})", f"SELECT exact_dot(1.0::DOUBLE, {value})"):
-                with self.assertRaisesRegex(duckdb.Error, f"the integer {value} is no DOUBLE .*, cast the column to DOUBLE"):
+                with self.assertRaisesRegex(duckdb.Error, f"the integer {value} is not exact as a DOUBLE .*, cast the column to DOUBLE"):
                     self.rows(query)
         self.assertEqual(self.rows("SELECT exact_sum(9007199254740993::DOUBLE)"), [(9007199254740992.0,)])
-        for argument in ("'1 day'::INTERVAL", "[1.0]", "true"):
-            with self.assertRaisesRegex(duckdb.Error, "exact_sum"):
-                self.rows(f"SELECT exact_sum({argument})")
+        for argument, type_ in (("'1 day'::INTERVAL", "INTERVAL"), ("[1.0]", r"DECIMAL\(2,1\)\[\]"), ("true", "BOOLEAN"), ("1::BIGNUM", "BIGNUM"), ("'1'", "VARCHAR")):
+            for call in (f"exact_sum({argument})", f"exact_corr(1, {argument})"):
+                with self.assertRaisesRegex(duckdb.Error, rf"exact_\w+ does not take {type_} \(only integers, FLOAT, DOUBLE and DECIMAL\), cast the operand to DOUBLE"):
+                    self.rows(f"SELECT {call}")
+        self.assertEqual(self.connection.execute("SELECT exact_sum(x * ?), exact_sum(?) FROM range(3) t(x)", [2.0, 7]).fetchall(), [(6.0, 21.0)])
+
+    def test_decimals(self):
+        """The nearest doubles, for all widths in which DuckDB stores decimals, which have no negative zero."""
+        rng = np.random.default_rng(SEED)
+        for width, scale in ((4, 0), (4, 4), (9, 3), (18, 2), (18, 18), (25, 24), (38, 0), (38, 2), (38, 37)):
+            digits = ["".join(map(str, rng.integers(0, 10, width))) for _ in range(200)] + ["9" * width, "0" * width]
+            texts = [sign + each[: width - scale] + "." + each[width - scale :] for each, sign in zip(digits, "-+" * 101)]
+            given = pa.table({"x": texts})
+            self.connection.execute(f"CREATE OR REPLACE TABLE d AS SELECT x::DECIMAL({width}, {scale}) x FROM given")
+            found = self.rows("SELECT exact_sum(x) FROM d GROUP BY rowid ORDER BY rowid")  # each number alone
+            self.assertEqual(bits(np.array(found)[:, 0]), bits(np.array([float(text) + 0.0 for text in texts])), f"DECIMAL({width}, {scale})")
 
     def test_integers_under_nulls_are_not_read(self):
         self.rows("CREATE TABLE v AS SELECT CASE WHEN i % 2 = 0 THEN 9007199254740993 + i ELSE 1 END x FROM range(3000) r(i)")
@@ -173,34 +198,31 @@ class DuckDB(unittest.TestCase):
         self.assertEqual(self.rows("SELECT exact_sum(DISTINCT x ORDER BY x), exact_avg(x) FILTER (x > 1) FROM (VALUES (1.0), (2.0), (2.0), (4.0)) t(x)"), [(7.0, 8.0 / 3)])
 
     def test_floating_point_environment(self):
-        """The caller rounds upwards. Nobody has seen this test fail without the promised environment."""
-        k, x, y = table(self.connection, 5000, 10, hostile)
-        asked, whole = self.expected(k, x, y), self.expected(k * 0, x, y)
-        libm = ctypes.CDLL("libm.so.6")
-        self.connection.execute("SET threads = 1")
-        upwards = 0x800 if os.uname().machine == "x86_64" else 0x400000
-        before = libm.fegetround()
-        self.assertEqual(libm.fesetround(upwards), 0)
-        try:
-            found = self.rows(f"SELECT {SELECTED} FROM t GROUP BY k ORDER BY k"), self.rows(f"SELECT {SELECTED} FROM t")
-            still = libm.fegetround()
-        finally:
-            libm.fesetround(before)
-        self.assertEqual(still, upwards)
-        self.assertEqual(bits(np.array(found[0]).T), bits(asked))
-        self.assertEqual(bits(np.array(found[1]).T), bits(whole))
+        """The caller rounds upwards and flushes subnormal numbers to zero. Without the promised environment all terms vanish."""
+        given = {"k": np.arange(5000) // 2500, "x": np.random.default_rng(SEED).uniform(-1, 1, 5000) * 2.0**-1030, "y": np.full(5000, 0.5)}
+        asked = self.expected(**given)
+        self.connection.execute("SET threads = 1; CREATE TABLE t AS SELECT * FROM given")
+        found, after = within(("up", FLUSHES), lambda: (self.grouped(), given["x"] * 1.0))
+        self.assertEqual(FLUSHES, not after.any(), "the control: the caller's environment")
+        self.assertEqual(bits(found), bits(asked))
+        self.assertNotEqual(found[0][0], 0.0)
 
     def test_memory_is_given_back(self):
-        """Groups with terms of all exponents have accumulators: 20 MB in every query."""
+        """Groups with terms of all exponents have accumulators: 20 MB in every query. Some queries do not read all groups."""
         table(self.connection, 40000, 10000, hostile)
-        resident = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        query = "SELECT count(a) FROM (SELECT k, exact_sum(x) a, exact_var_samp(x) b FROM t GROUP BY k)"
-        for _ in range(3):
-            self.rows(query)
-        before = resident()
-        for _ in range(20):
-            self.rows(query)
-        self.assertLess(resident() - before, 100 << 20)
+        groups = "SELECT k, exact_sum(x) a, exact_var_samp(x) b FROM t GROUP BY k"
+        self.rows(f"PREPARE one AS {groups} LIMIT 1")
+        queries = (f"SELECT count(a) FROM ({groups})", f"{groups} LIMIT 1", f"SELECT EXISTS ({groups} HAVING a > b)", "EXECUTE one")
+        for query in queries:
+            for read in ("fetchall", "fetchone"):
+                with self.subTest(query, read=read):
+                    ask = lambda: getattr(self.connection.execute(query), read)()
+                    for _ in range(3):
+                        ask()
+                    before = resident_bytes()
+                    for _ in range(8):
+                        ask()
+                    self.assertLess(resident_bytes() - before, 80 << 20)
 
     def test_queries_of_tpc_h(self):
         """The shapes of queries 1 and 15: several sums and means by two keys, and the largest of the sums by supplier."""
@@ -245,22 +267,56 @@ class DuckDB(unittest.TestCase):
             finally:
                 sfd.extension = original
 
+    def test_transactions_and_results(self):
+        """`load` changes neither, and the functions are there at once."""
+        connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+        connection.execute("BEGIN; CREATE TABLE t AS SELECT 0.5 x")
+        connection.execute("SELECT 7")
+        sfd.load(connection)
+        self.assertEqual(connection.fetchall(), [(7,)])
+        self.assertEqual(connection.execute("SELECT exact_sum(x) FROM t").fetchall(), [(0.5,)])
+        connection.execute("ROLLBACK")
+        with self.assertRaises(duckdb.CatalogException):
+            connection.execute("FROM t")
+        self.assertEqual(connection.execute("SELECT exact_sum(2)").fetchall(), [(2.0,)])
+
     def test_what_is_refused(self):
+        refused = r"started without allow_unsigned_extensions\), connect by steadfold.duckdb.connect"
         for connection in (duckdb.connect(), duckdb.default_connection()):
-            with self.assertRaisesRegex(sf.UnsupportedError, r"started without allow_unsigned_extensions\), connect by steadfold.duckdb.connect"):
+            with self.assertRaisesRegex(sf.UnsupportedError, refused):
                 sfd.load(connection)
+        for name in ("allow_unsigned_extensions", "ALLOW_UNSIGNED_EXTENSIONS"):
+            for value in (False, "false"):
+                with self.assertRaisesRegex(sf.UnsupportedError, refused):
+                    sfd.connect(config={name: value})
+            self.assertEqual(sfd.connect(config={name: True}).execute("SELECT exact_sum(1)").fetchall(), [(1.0,)])
+        with tempfile.TemporaryDirectory() as folder, duckdb.connect(Path(folder) / "a.duckdb"):
+            with self.assertRaisesRegex(duckdb.Error, "different configuration"):
+                sfd.connect(Path(folder) / "a.duckdb")
+
+    def test_one_version(self):
+        """The headers of the extension, the extra of the package and these tests are of one version of DuckDB."""
+        text = lambda name: (Path(__file__).resolve().parents[2] / name).read_text()
+        version = re.search('^VERSION = "(.*)"$', text("duckdb/headers.py"), re.MULTILINE)[1]
+        self.assertIn(f'duckdb = ["duckdb=={version}"]', text("pyproject.toml"))
+        self.assertIn(f"duckdb=={version}", text("tests/python/requirements.txt").splitlines())
+        self.assertEqual(version, duckdb.__version__)
 
     def test_versions(self):
-        """An extension that was tried with another version is refused, and the error names both."""
+        """DuckDB refuses an extension that was built for another version, and the error names both."""
         version = f"v{duckdb.__version__}".encode()
         whole = Path(sfd.extension()).read_bytes()
         self.assertEqual(whole.count(version + b"\0"), 1)
+        other = version[:-1] + b"9"
         with tempfile.TemporaryDirectory() as folder:
-            other = Path(folder) / "steadfold.duckdb_extension"
-            other.write_bytes(whole.replace(version + b"\0", version[:-1] + b"9\0"))
-            connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
-            with self.assertRaisesRegex(duckdb.Error, rf"do not run in DuckDB {version.decode()} \(they were tried with .*{version.decode()[:-1]}9.*\), install"):
-                connection.execute(f"LOAD '{other}'")
+            copy = Path(folder) / "steadfold.duckdb_extension"
+            copy.write_bytes(whole.replace(version + b"\0", other + b"\0"))
+            original, sfd.extension = sfd.extension, lambda: str(copy)
+            try:
+                with self.assertRaisesRegex(sf.UnsupportedError, f"built specifically for DuckDB version '{other.decode()}' .*'{version.decode()}'"):
+                    sfd.connect()
+            finally:
+                sfd.extension = original
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 
 #include "arithmetic/superaccumulator/long_integer.hpp"
 #include "arithmetic/superaccumulator/natural.hpp"
@@ -33,22 +34,27 @@ struct Comoment {
 };
 
 /// Returns the covariance of pairs, the mean of (x - mean of x) (y - mean of y), where the sum is divided by n - ddof
-/// instead of n. NaN if a sum is not finite, or if there are not more than `ddof` rows.
+/// instead of n. Nothing if a sum is not finite, or if there are not more than `ddof` rows.
+inline std::optional<Leading> covariance(const ExactSum& products, const ExactSum& first, const ExactSum& second,
+                                         Count ddof, int lowest_exponent) noexcept {
+  const bool are_finite = products.is_finite() && first.is_finite() && second.is_finite();
+  if (!are_finite || products.rows <= ddof) return {};
+  return Comoment(products, first, second).covariance(ddof, lowest_exponent);
+}
+
+/// Returns the covariance, rounded once. NaN if there is none.
 template <class Result>
 Result rounded_covariance(const ExactSum& products, const ExactSum& first, const ExactSum& second, Count ddof,
                           int lowest_exponent) noexcept {
-  const bool are_finite = products.is_finite() && first.is_finite() && second.is_finite();
-  if (!are_finite || products.rows <= ddof) return std::numeric_limits<Result>::quiet_NaN();
-  const Leading exact = Comoment(products, first, second).covariance(ddof, lowest_exponent);
-  return rounded<Result>(not_minus_zero, products.rows, exact);
+  const auto exact = covariance(products, first, second, ddof, lowest_exponent);
+  return exact ? rounded<Result>(not_minus_zero, products.rows, *exact) : std::numeric_limits<Result>::quiet_NaN();
 }
 
-/// Returns the standard deviation of elements, the root of their covariance with themselves.
+/// Returns the standard deviation of elements, the root of their covariance with themselves. NaN if there is none.
 template <class Result>
 Result rounded_deviation(const ExactSum& squares, const ExactSum& sum, Count ddof, int lowest_exponent) noexcept {
-  if (!squares.is_finite() || !sum.is_finite() || squares.rows <= ddof) return std::numeric_limits<Result>::quiet_NaN();
-  const Leading exact = Comoment(squares, sum, sum).covariance(ddof, lowest_exponent);
-  return rounded_root<Result>(not_minus_zero, squares.rows, exact);
+  const auto exact = covariance(squares, sum, sum, ddof, lowest_exponent);
+  return exact ? rounded_root<Result>(not_minus_zero, squares.rows, *exact) : std::numeric_limits<Result>::quiet_NaN();
 }
 
 /// The sums that a correlation needs: of products, of both elements of a pair, and of their squares.
