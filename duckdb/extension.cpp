@@ -105,10 +105,9 @@ using Function = Owned<duckdb_v2_aggregate_function_handle, destroy>;
 using LogicalType = Owned<duckdb_v2_logical_type_handle, destroy>;
 using Value = Owned<duckdb_v2_value_handle, destroy>;
 
-std::string text_of(const LogicalType& type) {
-  std::array<char, 64> text;
-  const auto length = result_of<idx_t>(duckdb_v2_logical_type_to_text, type, text.data(), text.size());
-  return {text.data(), std::min(length, text.size())};
+std::string name_of(const LogicalType& type) {
+  const auto name = result_of<duckdb_v2_identifier_t>(duckdb_v2_logical_type_get_name, type);
+  return {name.ptr, name.len};
 }
 
 /// Returns the width (0) or the scale (1) of a DECIMAL.
@@ -120,6 +119,7 @@ std::uint8_t parameter_of(const LogicalType& type, idx_t index) {
 
 Operand operand_of(const LogicalType& type, const char* name) {
   switch (result_of<DUCKDB_V2_LOGICAL_TYPE_ID>(duckdb_v2_logical_type_get_id, type)) {
+    case DUCKDB_V2_LOGICAL_TYPE_ID_UNKNOWN:  // a parameter; DuckDB binds the call again when the parameter is given
     case DUCKDB_V2_LOGICAL_TYPE_ID_SQLNULL:  // no element is read
     case DUCKDB_V2_LOGICAL_TYPE_ID_DOUBLE: return numbers<double>();
     case DUCKDB_V2_LOGICAL_TYPE_ID_FLOAT: return numbers<float>();
@@ -142,7 +142,7 @@ Operand operand_of(const LogicalType& type, const char* name) {
     }
     default: break;
   }
-  throw std::invalid_argument(std::string(name) + " does not take " + text_of(type) +
+  throw std::invalid_argument(std::string(name) + " does not take " + name_of(type) +
                               " (only integers, FLOAT, DOUBLE and DECIMAL), cast the operand to DOUBLE");
 }
 
@@ -256,7 +256,7 @@ void register_function(duckdb_v2_extension_handle extension, duckdb_v2_factory_h
   using Calls = Callbacks<State>;
   const auto type = [factory](DUCKDB_V2_LOGICAL_TYPE_ID id) {
     return LogicalType(result_of<duckdb_v2_logical_type_handle>(duckdb_v2_factory_create_type_from_id, factory, id,
-                                                                nullptr, nullptr, 0));
+                                                                nullptr, nullptr, idx_t{0}));
   };
   const Function function(result_of<duckdb_v2_aggregate_function_handle>(duckdb_v2_aggregate_function_create, factory));
   const duckdb_v2_str name = view_of(State::name);

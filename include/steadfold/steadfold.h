@@ -100,6 +100,16 @@ typedef struct sf_array {
   int64_t strides[SF_MOST_AXES];
 } sf_array;
 
+/* A chunk of a column of a table, such as an array of Arrow: contiguous elements, and a bitmap of the valid elements.
+ */
+typedef struct sf_chunk {
+  const void* data;     /* address of the first element of this chunk */
+  const uint8_t* valid; /* NULL: all elements are valid. Otherwise bit `bit + i` says whether element i of this chunk is
+                           valid; bit 0 is the lowest bit of valid[0] */
+  uint64_t bit;         /* number of the bit of the first element */
+  uint64_t end;         /* number of elements of this chunk and all chunks before it */
+} sf_chunk;
+
 /* The operands of a call whose elements are in arrays. Some axes of `x` are kept: there is one result for every index
  * of a kept axis, or for every combination of indices of several kept axes. The elements along the other axes are the
  * rows, in C order: the last axis varies fastest. */
@@ -126,6 +136,15 @@ typedef struct sf_arrays {
                             vector, whose elements are read once. The list must not change until the call has ended. If
                             a run of a plan gives `first`, it is a list of this kind */
   uint64_t x_count;
+  const sf_chunk* chunks; /* NULL, or the chunks of x, a column. `x` gives their type, the number of all elements and
+                             the stride, and has no data. No axes are kept. Nothing is copied. The list must not change
+                             until the call has ended. If a run of a plan gives `first`, it is a list of chunk_count
+                             chunks with the same numbers of elements, aligned if these are */
+  uint64_t chunk_count;
+  uint64_t is_nullable; /* not 0: elements may be null, as bitmaps say. A null is left out like an element that a mask
+                           does not select, so the call needs an operation and a method that take masks, and has no
+                           other mask. Over ranks, all ranks must give columns that may have nulls, or a mask, or all
+                           must give neither. 0: no chunk has a bitmap */
 } sf_arrays; /* Factors, mask and labels are broadcast to the shape of x: their last axis is matched with the last axis
                 of x, and so on backwards; an axis that is missing, or that has one index, is repeated. */
 

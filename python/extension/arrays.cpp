@@ -11,6 +11,14 @@ bool is_bfloat16(PyArray_Descr* dtype) {
   return std::strstr(nb::cast<std::string>(type.attr("__name__")).c_str(), "bfloat16") != nullptr;
 }
 
+/// Whether an object is an array, a number or a sequence, or not given. Decided without Python code, which would take
+/// longer than a small call.
+bool is_usual(nb::handle object) {
+  PyObject* const given = object.ptr();
+  return object.is_none() || PyArray_Check(given) || PyArray_IsAnyScalar(given) || PyList_Check(given) ||
+         PyTuple_Check(given);
+}
+
 std::optional<sf_type> integer_of(npy_intp bytes, bool is_signed) {
   if (bytes == 8) return is_signed ? SF_I64 : SF_U64;
   if (bytes == 4) return is_signed ? SF_I32 : SF_U32;
@@ -90,12 +98,11 @@ nb::object to_array(nb::handle object) {
 }
 
 bool is_column(nb::handle object) {
-  PyObject* const given = object.ptr();
-  // Decided without Python code, which would take longer than a small call.
-  const bool is_usual = object.is_none() || PyArray_Check(given) || PyArray_IsAnyScalar(given) || PyList_Check(given) ||
-                        PyTuple_Check(given);
-  if (is_usual) return false;
-  return nb::cast<bool>(nb::module_::import_("steadfold._arrow").attr("is_column")(object));
+  return !is_usual(object) && nb::cast<bool>(nb::module_::import_("steadfold._arrow").attr("is_column")(object));
+}
+
+bool are_chunks(nb::handle object) {
+  return !is_usual(object) && nb::isinstance(object, nb::module_::import_("steadfold._arrow").attr("Chunks"));
 }
 
 void Results::make(const npy_intp* shape, int axes, nb::object dtype) {

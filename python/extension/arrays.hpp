@@ -33,8 +33,9 @@ sf_array view(PyArrayObject* array, sf_type type);
 /// sequence. Copies only if needed.
 nb::object to_array(nb::handle object);
 
-/// Whether an object is a column of a table, which may have nulls (_arrow.py).
+/// Return whether an object is a column of a table, which may have nulls, or the chunks of a column (_arrow.py).
 bool is_column(nb::handle object);
+bool are_chunks(nb::handle object);
 
 /// The results of a call, with a shape and a type. The call writes them to `place`. A result without axes is a scalar.
 class Results {

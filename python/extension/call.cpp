@@ -113,6 +113,16 @@ void take_labels(const Arguments& from, Call& to) {
     refuse("%R groups (no array has as many results), give fewer groups", from.groups.ptr());
 }
 
+void take_chunks(const Arguments& from, Call& to) {
+  to.chunks = from.chunks.attr("list");
+  PyArrayObject* const chunks = as_array(to.chunks);
+  to.arrays.x.data = nullptr;
+  to.arrays.x.strides[0] = PyArray_ITEMSIZE(as_array(to.x));
+  to.arrays.chunks = static_cast<const sf_chunk*>(PyArray_DATA(chunks));
+  to.arrays.chunk_count = static_cast<std::uint64_t>(PyArray_DIM(chunks, 0));
+  to.arrays.is_nullable = nb::cast<bool>(from.chunks.attr("is_nullable")) ? 1 : 0;
+}
+
 /// Sets the fields of a call with arrays. Calls of contiguous rows with one result do not need them.
 void take_arrays(const Arguments& from, std::uint32_t reduced, sf_type type, Call& to) {
   sf_arrays_init(&to.arrays, sizeof to.arrays);
@@ -125,6 +135,7 @@ void take_arrays(const Arguments& from, std::uint32_t reduced, sf_type type, Cal
     to.arrays.mask = view(as_array(to.mask), SF_BYTES);
   }
   if (!from.labels.is_none()) take_labels(from, to);
+  if (!from.chunks.is_none()) take_chunks(from, to);
   to.call.arrays = &to.arrays;
 }
 
@@ -137,6 +148,7 @@ bool are_rows(const Arguments& from, std::uint32_t reduced, const Call& call) {
   PyArrayObject* const x = as_array(call.x);
   if (reduced != (std::uint32_t{1} << PyArray_NDIM(x)) - 1 || !is_plain_rows(x) || !from.labels.is_none()) return false;
   if (is_mask(from.where)) return false;
+  if (!from.chunks.is_none()) return false;
   return !call.factors.is_valid() || (is_plain_rows(as_array(call.factors)) && same_shape(x, as_array(call.factors)));
 }
 

@@ -27,7 +27,8 @@ struct Arguments {
   sf_operation operation;
   bool are_weights;  // whether the factors are broadcast to the elements; otherwise every element must have a factor
   nb::handle x, factors, axis, dtype, where, labels, groups, keepdims, initial;
-  nb::handle options;  // a dict: see the names in options.hpp
+  nb::handle options;              // a dict: see the names in options.hpp
+  nb::handle chunks = nb::none();  // the chunks of a column (_arrow.Chunks), of which x has the type and the shape
 };
 
 /// A call, the objects whose memory it reads (kept alive), and its results.
@@ -41,7 +42,7 @@ struct Call {
   const void* first = nullptr;
   const void* second = nullptr;
   Results results;
-  nb::object x, factors, mask, labels, initial;
+  nb::object x, factors, mask, labels, initial, chunks;
   std::vector<nb::object> texts;  // the objects whose memory the C texts point to
   std::vector<std::uint64_t> blocks;
   Layout layout;

@@ -373,9 +373,11 @@ nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle ax
                   nb::handle keepdims, nb::handle where, nb::handle labels, nb::handle groups, nb::handle comm,
                   nb::handle options, int mode, nb::handle initial) {
   const bool is_weighted_sum = operation == SF_SUM && !factors.is_none();
+  const bool are_chunks = steadfold::python::are_chunks(x);
+  const nb::object of_shape = are_chunks ? nb::object(x.attr("of_shape")) : nb::borrow<nb::object>(x);
   const Arguments from{.operation = is_weighted_sum ? SF_DOT : static_cast<sf_operation>(operation),
                        .are_weights = is_weighted_sum || operation == SF_WEIGHTED_MEAN,
-                       .x = x,
+                       .x = of_shape,
                        .factors = factors,
                        .axis = axis,
                        .dtype = dtype,
@@ -384,14 +386,15 @@ nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle ax
                        .groups = groups,
                        .keepdims = keepdims,
                        .initial = initial,
-                       .options = options};
+                       .options = options,
+                       .chunks = are_chunks ? x : nb::handle(nb::none())};
   return act(mode, comm, from, [&](Call& call, sf_group*) {
     constexpr int count = static_cast<int>(std::size(detail::operation_table));
     if (operation < 0 || operation >= count)
       refuse("operation %d is unknown (the operations are 0 to %d), call a function of the package", operation,
              count - 1);
     // Python turns the nulls of columns into a mask, and calls again.
-    if (is_column(x) || is_column(factors) || is_column(where) || is_column(labels)) return false;
+    if (is_column(of_shape) || is_column(factors) || is_column(where) || is_column(labels)) return false;
     return translate(from, call);
   });
 }

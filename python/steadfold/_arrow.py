@@ -1,11 +1,14 @@
 """Columns of tables, read through Arrow's C data interface (https://arrow.apache.org/docs/format/CDataInterface.html).
 No library of Arrow is needed. pyarrow, Polars and DuckDB export columns in this way; pandas makes columns of pyarrow.
 
-Numbers in one chunk are read where they are. Several chunks are joined in a copy. Nulls become a mask."""
+Numbers are read where they are, in any number of chunks, and bitmaps say which are null. Where a call has other operands with
+nulls or a mask, chunks are joined in a copy, and nulls become a mask."""
 
 from __future__ import annotations
 
 import ctypes
+import functools
+import itertools
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -58,32 +61,34 @@ _pointer_in.argtypes = [ctypes.py_object, ctypes.c_char_p]
 class Column:
     """A column of a table.
 
-    values
-        The elements; an element that is null has any value.
-    are_valid
-        A mask that is False for nulls, or None if there are no nulls.
+    parts
+        The elements of each chunk; an element that is null has any value. There is at least one chunk.
+    bitmaps
+        For each chunk a `Bits` that is 0 for nulls, or None if it has no nulls.
     is_nullable
         Whether the type of the column permits nulls. Over ranks this decides whether a call has a mask.
     """
 
-    __slots__ = ("are_valid", "is_nullable", "values")
-
-    def __init__(self, values: Array, are_valid: Array | None, is_nullable: bool) -> None:
-        self.values = values
-        self.are_valid = are_valid
+    def __init__(self, parts: list[Array], bitmaps: list[Bits | None], is_nullable: bool) -> None:
+        self.parts = parts
+        self.bitmaps = bitmaps
         self.is_nullable = is_nullable
+        self.dtype = parts[0].dtype
+        self.ndim = 1
+        self.shape = (sum(map(len, parts)),)
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.values.dtype
+    @functools.cached_property
+    def values(self) -> Array:
+        """The elements in one array."""
+        return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
 
-    @property
-    def ndim(self) -> int:
-        return 1
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.values.shape  # type: ignore[no-any-return]
+    @functools.cached_property
+    def are_valid(self) -> Array | None:
+        """A mask that is False for nulls, or None if there are no nulls."""
+        if not any(self.bitmaps):
+            return None
+        masks = [np.ones(len(part), bool) if bits is None else bits.unpacked() for part, bits in zip(self.parts, self.bitmaps)]
+        return masks[0] if len(masks) == 1 else np.concatenate(masks)
 
     def has_only_nulls(self) -> bool:
         """Returns whether there are elements, and all of them are null."""
@@ -100,6 +105,33 @@ class Column:
     def with_zeros(self) -> Array:
         """Returns the elements. A null becomes 0."""
         return self.values if self.are_valid is None else np.where(self.are_valid, self.values, self.dtype.type(0))
+
+
+class Chunks:
+    """The chunks of a column as the library takes them, without a copy.
+
+    of_shape
+        An array with the shape and the type of the column, but not its elements.
+    list
+        The members of sf_chunk of each chunk: the address of its elements, the address of its bitmap or 0, the first bit, and the
+        number of elements up to its end.
+    is_nullable
+        Whether the call has a mask.
+    """
+
+    def __init__(self, column: Column, is_nullable: bool) -> None:
+        self.column = column  # keeps the memory alive
+        self.is_nullable = is_nullable
+        self.of_shape = np.broadcast_to(np.zeros((), column.dtype), column.shape)
+        self.list = np.empty((len(column.parts), 4), np.uint64)
+        ends = itertools.accumulate(map(len, column.parts))
+        for i, (part, bits, end) in enumerate(zip(column.parts, column.bitmaps, ends)):
+            place = (0, 0) if bits is None else (_address(bits.packed), bits.first)
+            self.list[i] = (_address(part), *place, end)
+
+
+def _address(array: Array) -> int:
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
 
 def is_column(x: Any) -> bool:
@@ -124,15 +156,8 @@ def column_of(x: Any) -> Column:
     schema = of_type.struct  # released with `of_type`
     column = _only_column_of(schema, type(x).__name__)
     read = _reader_of(column)
-    parts = [read(_column_in(schema, chunk), chunk) for chunk in chunks]
-    values = [part for part, _ in parts]
-    nulls = [are_valid for _, are_valid in parts]
-    if len(parts) == 1:
-        return Column(values[0], nulls[0], bool(column.flags & _NULLABLE_FLAG))
-    joined = None
-    if any(each is not None for each in nulls):
-        joined = np.concatenate([np.ones(len(part), bool) if each is None else each for part, each in parts])
-    return Column(np.concatenate(values) if values else read(_Data(), None)[0], joined, bool(column.flags & _NULLABLE_FLAG))
+    parts = [read(_column_in(schema, chunk), chunk) for chunk in chunks] or [read(_Data(), None)]
+    return Column([values for values, _ in parts], [bits for _, bits in parts], bool(column.flags & _NULLABLE_FLAG))
 
 
 def _exporter_of(x: Any) -> Any:
@@ -232,28 +257,45 @@ def _view(data: _Data, buffer: int, count: int, dtype: Any, chunk: Any, first: i
     return np.asarray(_Memory(address + first * dtype.itemsize, (count,), dtype, chunk))
 
 
-def _bits(data: _Data, buffer: int, chunk: Any) -> Array:
-    """Returns the bits of a buffer as bool."""
-    first, shift = divmod(data.offset, 8)
-    packed = _view(data, buffer, (shift + data.length + 7) // 8, np.uint8, chunk, first)
-    return _elements.bits(packed, shift, data.length)
+class Bits:
+    """Bits of a chunk, one per element: bit `first` of the bytes is the bit of the first element."""
+
+    def __init__(self, packed: Array, first: int, count: int) -> None:
+        self.packed = packed
+        self.first = first
+        self.count = count
+
+    @staticmethod
+    def of(mask: Array) -> Bits:
+        """Returns the bits of an array of bool."""
+        return Bits(_elements.packed(mask), 0, len(mask))
+
+    def unpacked(self) -> Array:
+        """Returns the bits as bool."""
+        return _elements.bits(self.packed, self.first, self.count)
 
 
-def _valid(data: _Data, chunk: Any) -> Array | None:
-    if data.null_count == 0 or data.n_buffers == 0 or not data.buffers[0]:
+def _bits(data: _Data, buffer: int, chunk: Any) -> Bits:
+    byte, first = divmod(data.offset, 8)
+    return Bits(_view(data, buffer, (first + data.length + 7) // 8, np.uint8, chunk, byte), first, data.length)
+
+
+def _valid(data: _Data, chunk: Any) -> Bits | None:
+    """Returns a bitmap that is 0 for nulls, or None if there are no nulls. A null count of -1 is unknown."""
+    if data.null_count == 0 or data.n_buffers == 0 or not data.buffers[0] or data.length == 0:
         return None
-    are_valid = _bits(data, 0, chunk)
-    return None if bool(are_valid.all()) else are_valid
+    bits = _bits(data, 0, chunk)
+    return None if data.null_count < 0 and bool(bits.unpacked().all()) else bits
 
 
-Reader = Callable[[_Data, Any], "tuple[Array, Array | None]"]
+Reader = Callable[[_Data, Any], "tuple[Array, Bits | None]"]
 
 
 def _reader_of(schema: _Schema) -> Reader:
     """Returns the function that reads the values and the validity of a chunk."""
     form = schema.format.decode()
     if form == "n":
-        return lambda data, chunk: (np.zeros(data.length), np.zeros(data.length, bool) if data.length else None)
+        return lambda data, chunk: (np.zeros(data.length), Bits.of(np.zeros(data.length, bool)) if data.length else None)
     if schema.dictionary:
         return _dictionary_reader(_NUMBERS[form], _reader_of(schema.dictionary.contents))
     values = _values_reader(form)
@@ -272,7 +314,7 @@ def _values_reader(form: str) -> Callable[[_Data, Any], Array] | None:
     if form in _NUMBERS:
         return lambda data, chunk: _view(data, 1, data.length, _NUMBERS[form], chunk, data.offset)
     if form == "b":
-        return lambda data, chunk: _bits(data, 1, chunk) if data.length else np.empty(0, bool)
+        return lambda data, chunk: _bits(data, 1, chunk).unpacked() if data.length else np.empty(0, bool)
     if form == "tdD":
         return lambda data, chunk: _elements.converted(_view(data, 1, data.length, "i4", chunk, data.offset), "i8").view("M8[D]")
     ticks = "M8[ms]" if form == "tdm" else f"M8[{_UNITS[form[2]]}]" if form[:2] == "ts" else f"m8[{_UNITS[form[2]]}]" if form[:2] == "tD" else None
@@ -284,9 +326,9 @@ def _values_reader(form: str) -> Callable[[_Data, Any], Array] | None:
 
 
 def _dictionary_reader(index: str, read: Reader) -> Reader:
-    known: dict[tuple[int, ...], tuple[Any, Array, Array | None]] = {}  # the words by their place; chunks may share them
+    known: dict[tuple[int, ...], tuple[Any, Array, Bits | None]] = {}  # the words by their place; chunks may share them
 
-    def words_of(data: _Data, chunk: Any) -> tuple[Array, Array | None]:
+    def words_of(data: _Data, chunk: Any) -> tuple[Array, Bits | None]:
         if not data.dictionary:
             return read(_Data(), chunk)
         words = data.dictionary.contents
@@ -295,19 +337,21 @@ def _dictionary_reader(index: str, read: Reader) -> Reader:
             known[place] = (chunk, *read(words, chunk))  # the chunk, so that its memory is not given to another
         return known[place][1:]
 
-    def read_dictionary(data: _Data, chunk: Any) -> tuple[Array, Array | None]:
-        are_valid = _valid(data, chunk)
+    def read_dictionary(data: _Data, chunk: Any) -> tuple[Array, Bits | None]:
+        bits = _valid(data, chunk)
+        are_valid = None if bits is None else bits.unpacked()
         codes = _view(data, 1, data.length, index, chunk, data.offset)
         words, are_words = words_of(data, chunk)
         if are_valid is not None:
             codes = np.where(are_valid, codes, 0)  # the code of a null may be any number
             if not are_valid.any():
-                return np.full(len(codes), 0 if words.dtype.kind != "O" else None, words.dtype), are_valid
+                return np.full(len(codes), 0 if words.dtype.kind != "O" else None, words.dtype), bits
         if len(codes) > 0 and not (codes.min() >= 0 and codes.max() < len(words)):
             raise ValueError(f"a column with codes from {codes.min()} to {codes.max()} for a dictionary of {len(words)} words (a code is the number of a word), correct the codes")
         if are_words is not None:
-            are_valid = are_words[codes] if are_valid is None else are_valid & are_words[codes]
-        return words[codes], are_valid
+            are_there = are_words.unpacked()[codes]
+            bits = Bits.of(are_there if are_valid is None else are_valid & are_there)
+        return words[codes], bits
 
     return read_dictionary
 
@@ -337,7 +381,8 @@ def _texts_of_views(data: _Data, chunk: Any) -> Iterator[bytes]:
     inline = views.tobytes()
     sizes = _view(data, data.n_buffers - 1, data.n_buffers - 3, "i8", chunk).tolist()
     memory = [_view(data, 2 + i, size, np.uint8, chunk).tobytes() for i, size in enumerate(sizes)]
-    are_valid = _valid(data, chunk)
+    bits = _valid(data, chunk)
+    are_valid = None if bits is None else bits.unpacked()
     for i, (size, _, buffer, begin) in enumerate(places):
         if are_valid is not None and not are_valid[i]:
             yield b""

@@ -65,7 +65,8 @@ def as_operand(x: Any) -> Any:
 def as_doubles(operand: Any) -> Any:
     """Converts the integers of an array or a `Column` to doubles. Raises an error if an integer would be rounded."""
     if isinstance(operand, _arrow.Column):
-        return _arrow.Column(_elements.as_float64(operand.with_zeros()), operand.are_valid, operand.is_nullable)
+        bits = None if operand.are_valid is None else _arrow.Bits.of(operand.are_valid)
+        return _arrow.Column([_elements.as_float64(operand.with_zeros())], [bits], operand.is_nullable)
     return _elements.as_float64(operand)
 
 

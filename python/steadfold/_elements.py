@@ -325,6 +325,12 @@ def bits(packed: Array, first: int, count: int) -> Array:
 
 
 @promised
+def packed(are_set: Array) -> Array:
+    """Returns bool as bits, the lowest bit of a byte first."""
+    return np.packbits(are_set, bitorder="little")
+
+
+@promised
 def labels_with_nulls(labels: Array, are_valid: Array) -> Array:
     """Returns labels as int64, and -1 for a null. A label that int64 cannot hold becomes the largest int64, which the
     library refuses."""

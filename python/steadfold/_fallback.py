@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from . import _core, _elements
-from ._arrow import is_column
-from ._convert import are_wider, as_array, as_labels, as_mask, common_dtype, is_half, without_nulls
+from ._arrow import Chunks, Column, is_column
+from ._convert import are_wider, as_array, as_labels, as_mask, as_operand, common_dtype, is_half, without_nulls
 from ._elements import Array, as_float64, integer_parts, integer_quotients
 from ._mode import Mode
 from ._numbers import Collective, Operation
@@ -35,8 +35,15 @@ def reduce(operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims
     where, labels, groups, comm = rest[:4]
     if any(is_column(each) for each in (x, factors, where, labels)):
         with told(comm):
+            x, labels = as_operand(x), None if labels is None else as_labels(labels)
+            chunks = None if axis == () else _chunks_of(x, factors, where, comm is not None)
+        if chunks is not None:
+            result = _core.reduce(operation, chunks, factors, axis, dtype, keepdims, None, labels, groups, *rest[3:])
+            if result is not NotImplemented:
+                return result
+        with told(comm):
             x, factors, where = without_nulls(x, factors, where, comm is not None)
-            rest = (where, None if labels is None else as_labels(labels), groups, *rest[3:])
+            rest = (where, labels, groups, *rest[3:])
         result = _core.reduce(operation, x, factors, axis, dtype, keepdims, *rest)
         if result is not NotImplemented:
             return result
@@ -50,6 +57,16 @@ def reduce(operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims
     if result is NotImplemented:
         refuse(comm, TypeError(_not_offered(Operation(operation), array.dtype)))
     return _elements.converted(result, back) if back is not None and isinstance(result, (np.ndarray, np.generic)) else result
+
+
+def _chunks_of(x: Any, factors: Any, where: Any, is_over_ranks: bool) -> Chunks | None:
+    """Returns the chunks of a column. None if the chunks must be joined: for a mask, for other
+    operands with nulls, or over ranks if there is no mask, because other ranks may have a contiguous array."""
+    has_mask = where is not None and where is not True
+    if not isinstance(x, Column) or is_column(factors) or has_mask:
+        return None
+    is_nullable = x.is_nullable if is_over_ranks else any(x.bitmaps)
+    return Chunks(x, is_nullable) if is_nullable or (len(x.parts) > 1 and not is_over_ranks) else None
 
 
 def _operands(operation: Operation, x: Array, factors: Array | None, dtype: Any) -> tuple[int, Array, Any, Any, Any] | None:

@@ -54,8 +54,10 @@ struct Array {
   std::size_t column_axes = 1;
   Bytes mask_bytes = 0;  // bytes of an element of the mask; 0 if there is no mask
   bool mask_has_columns = false;
-  bool is_aligned = true;  // whether the first element is aligned; the strides say whether the others are
-  bool is_listed = false;  // whether the data are a list of addresses, one for each column
+  bool is_aligned = true;    // whether the first element is aligned; the strides say whether the others are
+  bool is_listed = false;    // whether the data are a list of addresses, one for each column
+  Count chunk_count = 0;     // if not 0, the data are a list of chunks
+  bool has_bitmaps = false;  // whether the mask is in the bitmaps of the chunks
   arithmetic::Labels labels = {};
   arithmetic::Operands data = {};  // the addresses of the operands, used if a call's Data have none
 };

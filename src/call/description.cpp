@@ -260,7 +260,9 @@ arithmetic::Strides strides_of(const Description& description, const Array* arra
           {.mask_bytes = array->mask_bytes,
            .is_aligned = array->is_aligned,
            .labels = array->labels,
-           .are_listed = array->is_listed}};
+           .are_listed = array->is_listed,
+           .chunk_count = array->chunk_count,
+           .has_bitmaps = array->has_bitmaps}};
 }
 
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept {

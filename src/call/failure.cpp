@@ -96,6 +96,14 @@ Failure operator_failure() {
 Failure label_failure(const arithmetic::Strides& strides, const arithmetic::Operands& data, order::Count rows) {
   const Labels& how = strides.labels();
   const auto is_selected = [&](const arithmetic::Operands& element) {
+    if (strides.has_bitmap()) {
+      bool is_valid = true;
+      strides.for_each_chunk(element, 1, [&](const auto& row, order::Count, order::Count, const auto& of_chunk) {
+        const order::Count bit = of_chunk.bit_of(row.row);
+        is_valid = row.mask == nullptr || (std::to_integer<unsigned>(row.mask[bit / 8]) >> bit % 8 & 1) != 0;
+      });
+      return is_valid;
+    }
     const std::byte* const mask = strides.address(element, Operand::mask);
     return mask == nullptr ||
            std::ranges::any_of(std::span(mask, strides.mask_bytes()), [](std::byte b) { return b != std::byte{0}; });

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
+#include <utility>
 
 #include "arithmetic/exact/statistics.hpp"
 #include "call/description.hpp"
@@ -21,9 +23,12 @@ inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) 
 }
 
 struct Footprint {
-  // The memory of the rows, or a list of addresses from each of which `listed` bytes are read.
+  // The memory of the rows, a list of chunks, or a list of addresses from each of which `listed` bytes are read.
   std::span<const std::byte> first;
   arithmetic::Strides::Reach listed;
+  std::span<const arithmetic::Chunk> chunks;
+  arithmetic::Stride stride = 0;  // of the rows of a chunk
+  Bytes element_bytes = 0;
   std::span<const std::byte> second;
   std::span<const std::byte> mask;
   std::span<const std::byte> label;
@@ -34,8 +39,23 @@ struct Footprint {
 
  private:
   bool touches(std::span<const std::byte> memory) const noexcept {
-    return touches_listed(memory) || overlap(first, memory) || overlap(second, memory) || overlap(mask, memory) ||
-           overlap(label, memory) || overlap(result, memory);
+    return touches_listed(memory) || touches_chunks(memory) || overlap(first, memory) || overlap(second, memory) ||
+           overlap(mask, memory) || overlap(label, memory) || overlap(result, memory);
+  }
+  bool touches_chunks(std::span<const std::byte> memory) const noexcept {
+    Count begin = 0;
+    for (const arithmetic::Chunk& chunk : chunks) {
+      const Count rows = chunk.end - std::exchange(begin, chunk.end);
+      if (rows == 0) continue;
+      const auto last = static_cast<arithmetic::Stride>(rows - 1) * stride;
+      const std::span data(chunk.data + std::min<arithmetic::Stride>(last, 0),
+                           static_cast<Bytes>(std::abs(last)) + element_bytes);
+      if (overlap(data, memory)) return true;
+      if (chunk.valid == nullptr) continue;
+      const Count first_byte = chunk.bit / 8;
+      if (overlap({chunk.valid + first_byte, (chunk.bit + rows - 1) / 8 - first_byte + 1}, memory)) return true;
+    }
+    return false;
   }
   bool touches_listed(std::span<const std::byte> memory) const noexcept {
     const auto bytes = static_cast<std::size_t>(listed.end - listed.begin);
@@ -65,12 +85,20 @@ inline Footprint footprint_of(const Description& description, const arithmetic::
   };
   const arithmetic::Operands operands = operands_of(description, data);
   const bool is_list = description.is_listed() && operands.first != nullptr;
+  const auto chunks = arithmetic::Strides::chunks(operands.first, strides.chunk_count());
   const std::span<const std::byte> list(operands.first, is_list ? description.columns * sizeof(void*) : 0);
   const auto listed = strides.reach(arithmetic::Operand::first, is_list ? rows : 0, description.element_bytes);
-  return {.first = is_list ? list : memory(operands.first, arithmetic::Operand::first, description.element_bytes),
+  return {.first = is_list ? list
+                   : strides.are_chunked()
+                       ? std::as_bytes(chunks)
+                       : memory(operands.first, arithmetic::Operand::first, description.element_bytes),
           .listed = listed,
+          .chunks = chunks,
+          .stride = strides.rows()[0].of(arithmetic::Operand::first),
+          .element_bytes = description.element_bytes,
           .second = memory(operands.second, arithmetic::Operand::second, description.element_bytes),
-          .mask = memory(operands.mask, arithmetic::Operand::mask, strides.mask_bytes()),
+          .mask = strides.has_bitmap() ? std::span<const std::byte>()
+                                       : memory(operands.mask, arithmetic::Operand::mask, strides.mask_bytes()),
           .label = memory(operands.label, arithmetic::Operand::label, strides.labels().bytes),
           .result = data.result == nullptr ? std::span<const std::byte>() : std::span(data.result, results * each)};
 }

@@ -121,14 +121,69 @@ void require_list(const sf_arrays& arrays, bool has_labels) {
            "(every array of a list has one result), make one call per array");
 }
 
+bool is_chunked(const sf_arrays& arrays) { return arrays.chunks != nullptr || arrays.chunk_count > 0; }
+
+static_assert(sizeof(sf_chunk) == sizeof(arithmetic::Chunk) &&
+              offsetof(sf_chunk, valid) == offsetof(arithmetic::Chunk, valid) &&
+              offsetof(sf_chunk, bit) == offsetof(arithmetic::Chunk, bit) &&
+              offsetof(sf_chunk, end) == offsetof(arithmetic::Chunk, end));
+
+/// Checks each chunk, so that no element outside the chunks is read.
+void require_chunks_of(const sf_arrays& arrays) {
+  const auto chunks = list_of(arrays.chunks, arrays.chunk_count, "chunks");
+  const Count elements = arrays.x.shape[0];
+  Count begin = 0;
+  for (Count i = 0; i < chunks.size(); ++i) {
+    const sf_chunk& chunk = chunks[i];
+    const auto which = [i] { return "chunk " + std::to_string(i); };
+    if (chunk.end < begin)
+      refuse(which() + " ends at element " + std::to_string(chunk.end) + " (it begins at element " +
+             std::to_string(begin) + "), give the number of elements up to the end of each chunk");
+    if (chunk.end > begin && chunk.data == nullptr)
+      refuse(which() + " has no address (" + std::to_string(chunk.end - begin) +
+             " elements are to be read), give the address of its first element");
+    if (chunk.valid != nullptr && arrays.is_nullable == 0)
+      refuse(which() + " has a bitmap (is_nullable is 0, which means that no element is null), set is_nullable");
+    begin = chunk.end;
+  }
+  if (begin != elements)
+    refuse(std::to_string(chunks.size()) + " chunks with " + std::to_string(begin) + " elements for a column of " +
+           std::to_string(elements) + " (the chunks hold all elements), make the numbers equal");
+}
+
+void require_chunks(const sf_arrays& arrays) {
+  if (!is_chunked(arrays)) {
+    if (arrays.is_nullable != 0)
+      refuse("is_nullable without chunks (bitmaps belong to chunks), give the list of chunks, or a mask");
+    return;
+  }
+  const std::string count = std::to_string(arrays.chunk_count) + " chunks";
+  if (is_list(arrays))
+    refuse(count + " and a list of " + std::to_string(arrays.x_count) +
+           " arrays (a column in chunks is one array), make one call per array");
+  if (arrays.x.data != nullptr)
+    refuse("data of x and a list of " + count +
+           " (the list says where each chunk begins), set the address of x to null");
+  if (arrays.x.axis_count != 1 || arrays.kept != 0)
+    refuse(count + " of an array of " + std::to_string(arrays.x.axis_count) + " axes with " +
+           std::to_string(std::popcount(arrays.kept)) +
+           " kept (a column has one axis, which is not kept), set axis_count to 1 and kept to 0");
+  if (arrays.is_nullable != 0 && is_given(arrays.mask))
+    refuse(
+        "a mask and a column that may have nulls (bitmaps are the mask of a column), clear the bits of the "
+        "elements that the mask leaves out");
+  require_chunks_of(arrays);
+}
+
 Given require_operands(const sf_arrays& arrays, const Call& call) {
   const Given given{.factors = arithmetic::has_factors(call.operation),
-                    .mask = is_given(arrays.mask),
+                    .mask = is_given(arrays.mask) || arrays.is_nullable != 0,
                     .labels = is_given(arrays.labels) || arrays.groups > 0};
   require_list(arrays, given.labels);
   require_axes(arrays.x, "the elements");
+  require_chunks(arrays);
   if (given.factors) require_axes(arrays.factors, "the factors");
-  if (given.mask) require_axes(arrays.mask, "the mask");
+  if (is_given(arrays.mask)) require_axes(arrays.mask, "the mask");
   if (given.labels) require_axes(arrays.labels, "the labels");
   for (const auto& [each, name] :
        {std::pair(&arrays.factors, "factors"), std::pair(&arrays.mask, "a mask"), std::pair(&arrays.labels, "labels")})
@@ -205,7 +260,7 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
       if (((arrays.kept >> i & 1) != 0) != kept) continue;
       const Axis axis{.extent = x.shape[i],
                       .strides = {x.strides[i], given.factors ? stretched(arrays.factors, x, i, "factors") : 0,
-                                  given.mask ? stretched(arrays.mask, x, i, "a mask") : 0,
+                                  is_given(arrays.mask) ? stretched(arrays.mask, x, i, "a mask") : 0,
                                   given.labels ? stretched(arrays.labels, x, i, "labels") : 0}};
       array.axes[array.row_axes + array.column_axes] = axis;
       (kept ? array.column_axes : array.row_axes) += 1;
@@ -225,14 +280,24 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
     call.columns = array.axes[array.row_axes].extent = arrays.x_count;
     array.is_listed = true;
   }
+  array.chunk_count = arrays.chunk_count;
+  array.has_bitmaps = arrays.is_nullable != 0;
   array.mask_has_columns = given.mask && has_kept_axis(arrays, array, call.columns);
-  array.mask_bytes = given.mask ? mask_bytes_of(arrays.mask) : 0;
-  const void* const first = is_list(arrays) ? static_cast<const void*>(arrays.xs) : x.data;
+  array.mask_bytes = is_given(arrays.mask) ? mask_bytes_of(arrays.mask) : given.mask ? 1 : 0;
+  const void* const first = is_list(arrays)      ? static_cast<const void*>(arrays.xs)
+                            : is_chunked(arrays) ? static_cast<const void*>(arrays.chunks)
+                                                 : x.data;
+  const void* const mask = arrays.is_nullable != 0 ? first : arrays.mask.data;
   array.data = {.first = static_cast<const std::byte*>(first),
                 .second = given.factors ? static_cast<const std::byte*>(arrays.factors.data) : nullptr,
-                .mask = given.mask ? static_cast<const std::byte*>(arrays.mask.data) : nullptr,
+                .mask = given.mask ? static_cast<const std::byte*>(mask) : nullptr,
                 .label = given.labels ? static_cast<const std::byte*>(arrays.labels.data) : nullptr};
-  array.is_aligned = arithmetic::is_aligned(array.data.first, bytes_of(x, call.type));
+  const auto is_aligned = [bytes = bytes_of(x, call.type)](const void* data) {
+    return arithmetic::is_aligned(static_cast<const std::byte*>(data), bytes);
+  };
+  array.is_aligned = is_chunked(arrays) ? std::ranges::all_of(list_of(arrays.chunks, arrays.chunk_count, "chunks"),
+                                                              is_aligned, &sf_chunk::data)
+                                        : is_aligned(first);
   call.array = &array;
 }
 

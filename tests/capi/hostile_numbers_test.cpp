@@ -457,6 +457,7 @@ struct Drawn {
   sf_arrays arrays = sf_arrays_default();
   sf_grid grid{};
   std::array<sf_interval, 2> intervals{};
+  std::array<sf_chunk, 2> chunks{};
   std::uint64_t block = 0;
 };
 
@@ -468,6 +469,13 @@ void draw_arrays(Draw& draw, Drawn& to) {
   to.arrays.kept = draw.one_of({0U, 0U, 0U, 1U, 2U, 3U, 7U, 1U << 15, 1U << 30, 1U << 31, UINT_MAX});
   if (draw.once_in(4)) to.arrays.groups = draw.number();
   if (draw.once_in(4)) to.arrays.x_count = draw.number();
+  if (draw.once_in(4)) to.arrays.is_nullable = draw.number();
+  if (draw.once_in(4)) to.arrays.chunk_count = draw.number();
+  if (draw.once_in(8)) {
+    to.arrays.chunks = to.chunks.data();
+    to.arrays.chunk_count = draw.one_of({0U, 1U, 2U});
+    for (sf_chunk& chunk : to.chunks) chunk = {nullptr, nullptr, draw.number(), draw.number()};
+  }
 }
 
 void draw_grid(Draw& draw, Drawn& to) {

@@ -17,6 +17,7 @@ namespace steadfold::test::hostile_sizes_test {
 namespace {
 
 constexpr std::size_t first_call = offsetof(sf_call, writes_right);
+constexpr std::size_t first_arrays = offsetof(sf_arrays, chunks);
 constexpr std::size_t most_bytes = 65536;  // of a struct of any release
 
 sf_status init(sf_call* call, std::size_t size) { return sf_call_init(call, size); }
@@ -124,7 +125,7 @@ TEST(HostileSizes, OfSizesThatNoneHasOnlyTheSizeIsRead) {
   on_one_rank([](sf_group* group) {
     for_each_wrong_size<sf_call>(
         first_call, [&](const sf_call* call) { expect_refused(*call, group, SF_INVALID_ARGUMENT, "sf_call_init"); });
-    for_each_wrong_size<sf_arrays>(sizeof(sf_arrays), [&](const sf_arrays* arrays) {
+    for_each_wrong_size<sf_arrays>(first_arrays, [&](const sf_arrays* arrays) {
       ask_all(SF_SUM, arrays, group, [](const std::string& name, sf_status status) {
         expect_refusal(name, status, SF_INVALID_ARGUMENT, "begin with sf_arrays_init");
       });
@@ -141,6 +142,13 @@ TEST(HostileSizes, OlderOnesEndWhereTheySay) {
       be_four_elements(*call.get());
       for (const CallEntry& each : all_call_entries)
         EXPECT_EQ(ask_for_sum(each, call.get(), group), SF_OK) << size << ", " << each.name << ": " << sf_error_text();
+    }
+    for (std::size_t size = first_arrays; size <= sizeof(sf_arrays); size += alignof(sf_arrays)) {
+      AtTheEdge<sf_arrays> arrays(size);
+      ASSERT_EQ(sf_arrays_init(arrays.get(), size), SF_OK) << sf_error_text();
+      be_four_elements(*arrays.get());
+      ask_all(SF_SUM, arrays.get(), group,
+              [&](const std::string& name, sf_status status) { EXPECT_EQ(status, SF_OK) << size << ", " << name; });
     }
   });
 }

@@ -15,7 +15,7 @@ namespace steadfold::test::sized_test {
 namespace {
 
 constexpr std::size_t first_call = offsetof(sf_call, writes_right);
-constexpr std::size_t first_arrays = sizeof(sf_arrays);
+constexpr std::size_t first_arrays = offsetof(sf_arrays, chunks);
 
 /// A struct as a program has it whose headers make it `size` bytes long, and bytes behind it that nobody may touch.
 template <class Struct>

@@ -172,11 +172,18 @@ class DuckDB(unittest.TestCase):
                 with self.assertRaisesRegex(duckdb.Error, f"the integer {value} is not exact as a DOUBLE .*, cast the column to DOUBLE"):
                     self.rows(query)
         self.assertEqual(self.rows("SELECT exact_sum(9007199254740993::DOUBLE)"), [(9007199254740992.0,)])
-        for argument, type_ in (("'1 day'::INTERVAL", "INTERVAL"), ("[1.0]", r"DECIMAL\(2,1\)\[\]"), ("true", "BOOLEAN"), ("1::BIGNUM", "BIGNUM"), ("'1'", "VARCHAR")):
+        for argument, type_ in (("'1 day'::INTERVAL", "INTERVAL"), ("[1.0]", "LIST"), (f"{{'{'a' * 100}': 1}}", "STRUCT"), ("true", "BOOLEAN"), ("1::BIGNUM", "BIGNUM"), ("'1'", "VARCHAR")):
             for call in (f"exact_sum({argument})", f"exact_corr(1, {argument})"):
                 with self.assertRaisesRegex(duckdb.Error, rf"exact_\w+ does not take {type_} \(only integers, FLOAT, DOUBLE and DECIMAL\), cast the operand to DOUBLE"):
                     self.rows(f"SELECT {call}")
         self.assertEqual(self.connection.execute("SELECT exact_sum(x * ?), exact_sum(?) FROM range(3) t(x)", [2.0, 7]).fetchall(), [(6.0, 21.0)])
+        self.rows("CREATE MACRO weighted(v, w) AS exact_dot(v, w) / exact_sum(w); PREPARE p AS SELECT exact_sum($1), exact_dot(x, $1) FROM range(3) t(x)")
+        self.assertEqual(self.rows("SELECT weighted(x, 2) FROM (VALUES (1), (4)) t(x)"), [(2.5,)])
+        for given, asked in (("0.5", [(1.5, 1.5)]), ("2::BIGINT", [(6.0, 6.0)]), ("1.25::DECIMAL(9, 2)", [(3.75, 3.75)]), ("NULL", [(None, None)])):
+            self.assertEqual(self.rows(f"EXECUTE p({given})"), asked)
+        with self.assertRaisesRegex(duckdb.Error, "does not take VARCHAR"):
+            self.rows("EXECUTE p('a')")
+        self.connection.executemany("SELECT exact_dot(x, ?) FROM range(3) t(x)", [[2.0], [3]])
 
     def test_decimals(self):
         """The nearest doubles, for all widths in which DuckDB stores decimals, which have no negative zero."""

@@ -115,7 +115,7 @@ void gather(const Strides& strides, Operand operand, const std::byte* begin, con
     std::byte* part = to;
     visit_runs(strides.columns(), operand, columns.begin, columns.size(), [&](Stride column, Count count) {
       const Direction along{count, column_step, static_cast<Stride>(made.element)};
-      const std::byte* const from = begin + row + column;
+      const std::byte* const from = moved(begin, row + column);
       if (along.from == along.to && made.element == size)
         copy(from, part, {1, 0, 0}, down, count * size);
       else if (std::abs(down.from) < std::abs(along.from))  // neighbours in memory are copied together
@@ -162,6 +162,28 @@ void narrow(std::byte* mask, Count count, Bytes size) noexcept {
   }
 }
 
+/// Makes a byte for each row from a bitmap. The byte is not zero if the bit is 1, or if there is no bitmap.
+void spread(const Operands& data, const Strides& strides, std::byte* mask, Count rows) noexcept {
+  if (data.mask == nullptr) {
+    std::memset(mask, 1, rows);
+    return;
+  }
+  const Count first = strides.bit_of(data.row);
+  const auto* bits = reinterpret_cast<const unsigned char*>(data.mask) + first / 8;
+  const unsigned shift = first % 8;
+  Count row = 0;
+  for (; row + 8 <= rows; row += 8, ++bits) {  // the last of 8 bits is in the next byte if there is a shift
+    const std::uint64_t byte = (bits[0] >> shift | (shift == 0 ? 0U : unsigned{bits[1]} << (8 - shift))) & 0xFFU;
+    const std::uint64_t apart = byte * 0x0101010101010101U & 0x8040201008040201U;
+    if constexpr (std::endian::native == std::endian::little)  // one store, which GCC does not make of the loop
+      std::memcpy(mask + row, &apart, sizeof apart);
+    else
+      for (unsigned i = 0; i < 8; ++i) mask[row + i] = static_cast<std::byte>(apart >> 8 * i);
+  }
+  for (Count i = 0; row + i < rows; ++i)
+    mask[row + i] = static_cast<std::byte>(bits[(shift + i) / 8] >> (shift + i) % 8 & 1);
+}
+
 /// Returns the builder's ability to take the columns of this shape separately, or null.
 ColumnBuilders* columns_of(Builder& builder, const RowShape& shape) noexcept {
   ColumnBuilders* const columns = builder.columns();
@@ -176,14 +198,30 @@ Intake::Intake(std::unique_ptr<Builder> builder, const RowShape& shape) noexcept
       shape_(shape),
       tile_(std::bit_floor(std::max<Count>(tile_bytes / std::max<Bytes>(shape.row_bytes(), 1), 1))) {}
 
+/// Pushes the rows of each chunk. Rows in chunks are not direct, so `push` comes here after its usual cases.
+void Intake::push_chunks(Index begin, const Operands& data, Count rows, const Strides& strides) {
+  strides.for_each_chunk(data, rows, [&](const Operands& part, Count done, Count count, const Strides& of_chunk) {
+    push(begin + done, part, count, of_chunk);
+  });
+}
+
+void Intake::survey_chunks(Index begin, const Operands& data, Count rows, const Strides& strides) {
+  strides.for_each_chunk(data, rows, [&](const Operands& part, Count done, Count count, const Strides& of_chunk) {
+    survey(begin + done, part, count, of_chunk);
+  });
+}
+
 void Intake::push_copied(Index begin, const Operands& data, Count rows, const Strides& strides) {
+  if (strides.are_chunked()) return push_chunks(begin, data, rows, strides);
+  const Count most = strides.has_bitmap() ? std::max(tile_, rows_of_bitmap) : tile_;
   for (Count done = 0, some = 0; done < rows; done += some) {
-    some = next_rows(strides, data.row + done, rows - done, tile_, long_run);
+    some = next_rows(strides, data.row + done, rows - done, most, long_run);
     builder_->push(begin + done, copied(data.at(done, 0), some, shape_.columns, strides));
   }
 }
 
 void Intake::survey_copied(Index begin, const Operands& data, Count rows, const Strides& strides) {
+  if (strides.are_chunked()) return survey_chunks(begin, data, rows, strides);
   for (Count done = 0, some = 0; done < rows; done += some) {
     some = next_rows(strides, data.row + done, rows - done, tile_, long_run);
     builder_->surveyor()->survey(begin + done, copied(data.at(done, 0), some, shape_.columns, strides));
@@ -358,6 +396,7 @@ Status Intake::for_each_group(const Operands& data, Count rows, const Strides& s
 /// Pushes the rows column by column. The next column overwrites the tile, so a push of no rows first makes the builder
 /// finish its use of the tile.
 void Intake::push_by_column(Index begin, const Operands& data, Count rows, const Strides& strides) {
+  if (strides.are_chunked()) return push_chunks(begin, data, rows, strides);
   const auto push = [&](Count column, Count done, const Block& block) {
     Builder& builder = columns_->column(column);
     builder.push(begin + done, block);
@@ -371,6 +410,7 @@ void Intake::push_by_column(Index begin, const Operands& data, Count rows, const
 }
 
 void Intake::survey_by_column(Index begin, const Operands& data, Count rows, const Strides& strides) {
+  if (strides.are_chunked()) return survey_chunks(begin, data, rows, strides);
   const auto survey = [&](Count column, Count done, const Block& block) {
     columns_->column(column).surveyor()->survey(begin + done, block);
   };
@@ -413,6 +453,12 @@ Block Intake::copied(const Operands& data, Count rows, Count columns, const Stri
 /// Sets the block's mask, with one byte per row.
 void Intake::add_mask(const Operands& data, const Strides& strides, Tile& tile, Block& block) const {
   const Bytes mask_bytes = strides.mask_bytes();
+  if (strides.has_bitmap()) {
+    make_room(tile.mask, block.rows);
+    spread(data, strides, tile.mask.data(), block.rows);
+    block.mask = tile.mask.data();
+    return;
+  }
   block.mask = side_by_side({Operand::mask, data, block.rows, 1, mask_bytes}, strides, tile.mask);
   if (mask_bytes == 1 || block.mask == nullptr) return;
   if (block.mask != tile.mask.data()) {

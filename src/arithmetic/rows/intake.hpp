@@ -49,6 +49,7 @@ class Intake {
   // Bytes of a tile for the columns of a list, one after the other.
   static constexpr Bytes listed_tile_bytes = 4 * tile_bytes;
   static constexpr Bytes large_tile_bytes = Bytes{1} << 17;  // bytes of a tile for all columns
+  static constexpr Count rows_of_bitmap = 8192;  // rows of a tile if only their mask is made, which is usual
   static constexpr Count fewest_by_column = 64;  // number of rows from which on columns are taken separately
   static constexpr Count long_run = 128;         // number of contiguous rows that are worth taking in place
 
@@ -66,6 +67,8 @@ class Intake {
             .row_stride = static_cast<Bytes>(strides.rows()[0].of(Operand::first))};
   }
 
+  void push_chunks(Index begin, const Operands& data, Count rows, const Strides& strides);
+  void survey_chunks(Index begin, const Operands& data, Count rows, const Strides& strides);
   void push_copied(Index begin, const Operands& data, Count rows, const Strides& strides);
   void survey_copied(Index begin, const Operands& data, Count rows, const Strides& strides);
   /// The rows and columns of an operand that are wanted. Its elements have `size` bytes.

@@ -63,12 +63,15 @@ Strides::Strides(const RowShape& shape, std::span<const Axis> rows, std::span<co
       column_axes_(join(columns, axes_.data() + row_axes_)),
       mask_bytes_(storage.mask_bytes),
       labels_(storage.labels),
-      are_direct_(storage.is_aligned && !storage.are_listed && judged(shape)),
+      are_direct_(storage.is_aligned && !storage.are_listed && storage.chunk_count == 0 && judged(shape)),
       are_touching_(are_direct_ && axes_[0].of(Operand::first) == static_cast<Stride>(shape.row_bytes())),
       have_columns_apart_(storage.are_listed ||
                           (shape.columns > 1 && std::abs(this->rows().back().of(Operand::first)) <
                                                     std::abs(this->columns().back().of(Operand::first)))),
-      are_listed_(storage.are_listed) {}
+      are_listed_(storage.are_listed),
+      has_bitmap_(storage.has_bitmaps),
+      are_chunks_direct_(storage.is_aligned && !storage.has_bitmaps && judged(shape)),
+      chunk_count_(storage.chunk_count) {}
 
 bool Strides::judged(const RowShape& shape) const noexcept {
   if (row_axes_ > 1 || column_axes_ > 1) return false;
@@ -86,7 +89,7 @@ bool Strides::judged(const RowShape& shape) const noexcept {
 const std::byte* Strides::address(const Operands& operands, Operand operand) const noexcept {
   const std::byte* const begin = this->begin(operands, operand);
   if (begin == nullptr) return nullptr;
-  return begin + (offset(rows(), operand, operands.row) + offset(columns(), operand, operands.column));
+  return moved(begin, offset(rows(), operand, operands.row) + offset(columns(), operand, operands.column));
 }
 
 Strides::Reach Strides::reach(Operand operand, Count row_count, Bytes element_bytes) const noexcept {

@@ -3,10 +3,12 @@
 // strides, once for all calls with the same strides.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <span>
 
 #include "order/index.hpp"
@@ -60,6 +62,15 @@ struct Axis {
   Stride of(Operand operand) const noexcept { return strides[static_cast<std::size_t>(operand)]; }
 };
 
+/// A part of the rows whose elements are contiguous, with a bitmap of the rows that are selected, as in Arrow's format.
+/// The struct is equal to sf_chunk in steadfold.h.
+struct Chunk {
+  const std::byte* data = nullptr;
+  const std::byte* valid = nullptr;  // null: all rows are selected
+  order::Count bit = 0;              // number of the bit of the first row; bit 0 is the lowest bit of the first byte
+  order::Count end = 0;              // number of rows of this chunk and all chunks before it
+};
+
 /// The addresses of a call's data, and the first row and column to which they are applied.
 struct Operands {
   const std::byte* first = nullptr;
@@ -76,6 +87,12 @@ struct Operands {
     return moved;
   }
 };
+
+/// Returns begin + offset. `begin` may be any number: the address of row 0 of a chunk may be no element's address.
+inline const std::byte* moved(const std::byte* begin, Stride offset) noexcept {
+  return reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(begin) +  // NOLINT(*-no-int-to-ptr)
+                                            static_cast<std::uintptr_t>(offset));
+}
 
 inline const std::byte* begin_of(const Operands& operands, Operand operand) noexcept {
   switch (operand) {
@@ -94,6 +111,8 @@ struct Storage {
   // Whether the operand `first` is a list of addresses, one for every column. The strides of the rows then apply from
   // each address on.
   bool are_listed = false;
+  order::Count chunk_count = 0;  // if not 0, the operand `first` is a list of so many chunks
+  bool has_bitmaps = false;      // whether the mask is in the bitmaps of the chunks
 };
 
 /// The strides of the operands of calls of one shape. Rows are numbered over the row axes, and columns over the column
@@ -131,6 +150,22 @@ class Strides {
     std::memcpy(&address, list + column * sizeof address, sizeof address);
     return static_cast<const std::byte*>(address);
   }
+  /// Whether the rows are in chunks. Only `for_each_chunk` reads a list of chunks: all other functions take the rows of
+  /// one chunk, and `are_direct` and `are_touching` are false.
+  bool are_chunked() const noexcept { return chunk_count_ > 0; }
+  order::Count chunk_count() const noexcept { return chunk_count_; }
+  static std::span<const Chunk> chunks(const std::byte* list, order::Count count) noexcept {
+    return {reinterpret_cast<const Chunk*>(list), list == nullptr ? 0 : count};
+  }
+  /// Whether the mask is a bitmap.
+  bool has_bitmap() const noexcept { return has_bitmap_; }
+  /// Returns the number of a row's bit in the bitmap.
+  order::Count bit_of(order::Count row) const noexcept { return bit_of_row_0_ + row; }
+  /// Calls `take(operands, rows before, count, strides)` for the part of the rows in each chunk, with the operands and
+  /// the strides of this part.
+  template <class Take>
+  void for_each_chunk(const Operands& data, order::Count rows, const Take& take) const;
+
   /// Returns the address at which an operand begins, for the column in `operands`.
   const std::byte* begin(const Operands& operands, Operand operand) const noexcept {
     const std::byte* const begin = begin_of(operands, operand);
@@ -143,8 +178,8 @@ class Strides {
   const std::byte* direct_address(const Operands& operands, Operand operand) const noexcept {
     const std::byte* const begin = begin_of(operands, operand);
     if (begin == nullptr) return nullptr;
-    return begin + (static_cast<Stride>(operands.row) * axes_[0].of(operand) +
-                    static_cast<Stride>(operands.column) * axes_[1].of(operand));
+    return moved(begin, static_cast<Stride>(operands.row) * axes_[0].of(operand) +
+                            static_cast<Stride>(operands.column) * axes_[1].of(operand));
   }
 
   /// The memory that `row_count` rows of an operand occupy, from the first byte to the end, as offsets from the
@@ -167,6 +202,35 @@ class Strides {
   bool are_touching_ = false;
   bool have_columns_apart_ = false;
   bool are_listed_ = false;
+  bool has_bitmap_ = false;
+  bool are_chunks_direct_ = false;  // whether the rows of each chunk are direct
+  order::Count chunk_count_ = 0;
+  order::Count bit_of_row_0_ = 0;  // in the bitmap of a chunk, modulo 2^64
 };
+
+template <class Take>
+void Strides::for_each_chunk(const Operands& data, order::Count rows, const Take& take) const {
+  const auto list = chunks(data.first, chunk_count_);
+  const auto starts_before = [](order::Count row, const Chunk& chunk) { return row < chunk.end; };
+  auto chunk = std::upper_bound(list.begin(), list.end(), data.row, starts_before);
+  Strides of_chunk = *this;
+  of_chunk.are_direct_ = are_chunks_direct_;
+  of_chunk.chunk_count_ = 0;
+  for (order::Count done = 0; done < rows && chunk != list.end(); ++chunk) {
+    const order::Count row = data.row + done;
+    const order::Count begin = chunk == list.begin() ? 0 : std::prev(chunk)->end;
+    const order::Count count = std::min(rows - done, chunk->end - row);
+    if (count == 0) continue;
+    Operands part = data.at(done, 0);
+    // The address of row 0, as if all rows were in this chunk.
+    part.first = moved(chunk->data, -static_cast<Stride>(begin) * axes_[0].of(Operand::first));
+    if (has_bitmap_) {
+      part.mask = chunk->valid;
+      of_chunk.bit_of_row_0_ = chunk->bit - begin;
+    }
+    take(part, done, count, of_chunk);
+    done += count;
+  }
+}
 
 }  // namespace steadfold::arithmetic
