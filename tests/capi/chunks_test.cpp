@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <cstring>
 #include <iostream>
-#include <optional>
 #include <random>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "capi/write_under_way.hpp"
 #include "steadfold/array.hpp"
-#include "steadfold/started.hpp"
 #include "steadfold/steadfold_accumulator.h"
 #include "steadfold/team.hpp"
 #include "support/hostile.hpp"
@@ -24,9 +23,9 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// A column: its elements, a mask with one byte per element, and the same elements in chunks, which are not aligned if
-/// the seed is odd. Chunks end at exact sizes, so that tools find what is read behind them. Bitmaps begin at any bit,
-/// and the bits around them are 1.
+/// A column: its elements, a mask with one byte per element, and the same elements in chunks. Chunks are not aligned if
+/// the seed is odd. The memory of a chunk ends with its last element, so that memory checkers find reads behind it. A
+/// bitmap begins at any bit. The bits before and after its elements' bits are 1.
 class Column {
  public:
   Column(std::span<const double> elements, std::span<const std::uint8_t> mask, std::uint64_t seed)
@@ -256,14 +255,7 @@ TEST(Chunks, HaveTheBitsOfOneProcessOnWorkers) {
 
 /// Results of a call under way are not read, whether they are elements or bits.
 TEST(Chunks, DoNotReadWhatACallUnderWayWrites) {
-  const Team writers(3);
-  on_team(3, [&](const Team::Member& member) {
-    std::vector<double> memory(40, 1.0);
-    const auto part = [&](std::size_t i) { return std::span(memory).subspan(10 * i, 10); };
-    const auto start_writing = [&] { return start_allreduce(part(1), plus, writers[member.worker()]); };
-    EXPECT_EQ(sum(part(0), writers[member.worker()]), 30.0);  // a team begins when all its workers do
-    std::optional<Pending<>> writing;
-    if (member.worker() != 2) writing = start_writing();
+  while_part_1_is_written([](const Team::Member& member, const Part& part) {
     const auto sum_of = [&](std::size_t data, std::size_t bitmap) {
       const sf_chunk chunks[] = {
           {part(0).data(), nullptr, 0, 10},
@@ -281,8 +273,6 @@ TEST(Chunks, DoNotReadWhatACallUnderWayWrites) {
     EXPECT_EQ(sum_of(2, 3), SF_OK) << sf_error_text();
     EXPECT_EQ(sum_of(1, 3), SF_INVALID_ARGUMENT);
     EXPECT_EQ(sum_of(2, 1), SF_INVALID_ARGUMENT);
-    if (!writing) writing = start_writing();
-    writing->wait();
   });
 }
 

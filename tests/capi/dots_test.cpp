@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <complex>
-#include <optional>
 #include <string>
 
+#include "capi/write_under_way.hpp"
 #include "steadfold/bundle.hpp"
 #include "steadfold/started.hpp"
 #include "support/hostile.hpp"
@@ -109,22 +109,12 @@ TEST(TeamDots, PlansTakeOtherListsInTheirRuns) {
   });
 }
 
-/// The results of one call are among the vectors of another one, where the list's own bounds say nothing. One worker
-/// keeps the first call under way, which is another team's: calls of one team all begin in the same order.
+/// The results of one call are among the vectors of another one, where the list's own bounds say nothing.
 TEST(TeamDots, DoNotReadWhatACallUnderWayWrites) {
-  const Team writers(3);
-  on_team(3, [&](const Team::Member& member) {
-    std::vector<double> memory(40, 1.0);
-    const auto part = [&](std::size_t i) { return std::span(memory).subspan(10 * i, 10); };
-    const auto start_writing = [&] { return start_allreduce(part(1), plus, writers[member.worker()]); };
-    EXPECT_EQ(sum(part(0), writers[member.worker()]), 30.0);  // a team begins when all its workers do
-    std::optional<Pending<>> writing;
-    if (member.worker() != 2) writing = start_writing();
+  while_part_1_is_written([](const Team::Member& member, const Part& part) {
     const auto apart = [&] { return start_dots(part(0), {part(2), part(0)}, member).get(); };
     EXPECT_EQ(apart(), std::vector<double>(2, 30.0));
     EXPECT_THROW(start_dots(part(0), {part(2), part(1)}, member).get(), Error);
-    if (!writing) writing = start_writing();
-    writing->wait();
   });
 }
 
