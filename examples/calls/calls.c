@@ -246,6 +246,22 @@ static void arrays_and_names(void) {
   expect(groups[0], 6);
   expect(groups[1], 15);
 
+  /* sf_chunk */
+  uint8_t valid[1] = {0}; /* of x in two chunks: the odd numbers are null */
+  uint64_t half = rows / 2, i;
+  for (i = 0; i < rows; ++i) valid[0] |= (uint8_t)(even[i] << i);
+  sf_chunk chunks[2] = {{x, valid, 0, half}, {x + half, valid, half, rows}};
+  sf_arrays column = sf_arrays_default();
+  column.x = elements;
+  column.x.data = NULL;
+  column.chunks = chunks;
+  column.chunk_count = 2;
+  column.is_nullable = 1;
+  sf_call of_column = sf_call_default();
+  of_column.arrays = &column;
+  check(sf_reduce(&of_column, NULL, NULL, &result, comm));
+  expect(result, 12);
+
   /* sf_list_find, sf_call_set */
   size_t operation;
   check(sf_list_find(SF_LIST_OPERATIONS, "norm2", &operation));
