@@ -83,9 +83,9 @@ class ColumnBuilders {
   /// Whether elements are passed to `scatter`, in any order and each with its column, instead of to `column`.
   virtual bool scatters() const noexcept { return false; }
   static constexpr auto no_column = ~std::uint32_t{0};
-  /// Adds contiguous elements, or their products with the factors, each to its column. Elements with no_column are not
-  /// added.
-  virtual void scatter(std::span<const std::uint32_t> /*columns*/, const std::byte* /*elements*/,
+  /// Adds contiguous elements of the rows begin, begin + 1, ..., or their products with the factors, each to its
+  /// column. Elements with no_column are not added.
+  virtual void scatter(std::span<const std::uint32_t> /*columns*/, Index /*begin*/, const std::byte* /*elements*/,
                        const std::byte* /*factors*/) {}
 
  protected:

@@ -8,6 +8,7 @@
 
 #include "arithmetic/binned/binned.hpp"
 #include "arithmetic/converted.hpp"
+#include "arithmetic/exact/dealt_forms.hpp"
 #include "arithmetic/exact/exact.hpp"
 #include "arithmetic/exact/statistics.hpp"
 #include "arithmetic/exact/sums_of_pairs.hpp"
@@ -102,6 +103,8 @@ Kind make_exact(const Description& description, const Operator& /*op*/, Count co
   const Operation operation = description.operation;
   const Type type = description.type;
   const Type result = description.result_type;
+  if (description.deals_rows() && (operation == Operation::mean || arithmetic::has_several_sums(operation)))
+    return arithmetic::make_form_of_dealt(operation, type, result, columns);
   if (operation == Operation::statistics) return arithmetic::make_statistics(type, result);
   if (arithmetic::has_several_sums(operation)) return arithmetic::make_sums_of_pairs(operation, type, result);
   const Operation made = arithmetic::is_dot(operation)        ? Operation::dot

@@ -217,6 +217,23 @@ TEST(Groups, OfOneVector) {
   EXPECT_TRUE(are(sum_by(x, labels, 4, binned()), {34.0, 5.0, 0.0, 8.0}));
 }
 
+/// More rows than are dealt at a time.
+TEST(Groups, OfManyRowsNameTheirIndices) {
+  std::vector<double> x(5000, 1.0);
+  std::vector<int> labels(x.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int>(i % 3);
+  x[4001] = -1;  // in group 2
+  x[4999] = 9;   // in group 1
+  Axes axes;
+  axes.labels = Array<int>(labels.data(), {labels.size()});
+  axes.groups = 3;
+  const std::vector<Statistics> found = statistics(Array<double>(x.data(), {x.size()}), axes);
+  EXPECT_EQ(found[2].min_index, 4001U);
+  EXPECT_EQ(found[1].max_index, 4999U);
+  EXPECT_EQ(found[0].min_index, 0U);
+  EXPECT_EQ(found[0].count, 1667U);
+}
+
 /// The parts of complex numbers are two columns, whose rows a builder may leave where they are.
 TEST(Groups, OfComplexNumbersByTree) {
   std::mt19937_64 random(11);

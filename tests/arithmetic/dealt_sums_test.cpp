@@ -1,16 +1,19 @@
-// Sums of rows that labels deal to columns: every column has the bits of the kind of one column with the rows gathered,
-// in one piece and merged from parts, and the records of exact and binned sums do not tell how they were merged. Seeds
-// are printed.
+// Sums of rows that labels deal to columns, and results of several sums: every column has the bits of the kind of one
+// column with the same rows, in one piece and merged from parts, and equal rows give equal records. Seeds are printed.
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <random>
 #include <vector>
 
 #include "arithmetic/binned/binned.hpp"
+#include "arithmetic/exact/dealt_forms.hpp"
 #include "arithmetic/exact/exact.hpp"
+#include "arithmetic/exact/statistics.hpp"
+#include "arithmetic/exact/sums_of_pairs.hpp"
 #include "arithmetic/records.hpp"
 #include "support/hostile_terms.hpp"
 #include "support/sanitized.hpp"
@@ -18,13 +21,14 @@
 namespace steadfold::test::dealt_sums_test {
 namespace {
 
+using arithmetic::Operation;
 using Kind = std::unique_ptr<PartialKind>;
 constexpr auto no_column = arithmetic::ColumnBuilders::no_column;
 
 template <class T>
 constexpr arithmetic::Type exact_type = std::is_same_v<T, float> ? arithmetic::Type::f32 : arithmetic::Type::f64;
 
-/// Rows that are dealt, and the kinds of their sums. `bins`: 0 for exact sums. `weights`: empty for plain sums.
+/// Rows that are dealt, and the kinds of their results. `bins`: 0 for exact sums. `weights`: empty for plain sums.
 template <class T, class Result>
 struct Dealt {
   Count columns;
@@ -32,50 +36,49 @@ struct Dealt {
   std::vector<std::uint32_t> column_of;
   std::vector<T> elements;
   std::vector<T> weights = {};
+  Operation form = Operation::sum;  // or an operation whose results are made of several sums
 
-  arithmetic::Operation exact_operation() const {
-    return weights.empty() ? arithmetic::Operation::sum : arithmetic::Operation::dot;
-  }
-  arithmetic::Operation operation() const {
-    return weights.empty() ? arithmetic::Operation::sum : arithmetic::Operation::dot;
-  }
+  Operation operation() const { return form == Operation::sum && !weights.empty() ? Operation::dot : form; }
   Kind kind() const {
-    return bins == 0 ? arithmetic::make_exact_of_dealt(exact_operation(), exact_type<T>, exact_type<Result>, columns)
+    if (form != Operation::sum) return arithmetic::make_form_of_dealt(form, exact_type<T>, exact_type<Result>, columns);
+    return bins == 0 ? arithmetic::make_exact_of_dealt(operation(), exact_type<T>, exact_type<Result>, columns)
                      : arithmetic::make_binned_of_dealt(operation(), type_of<T>, type_of<Result>, bins, columns);
   }
   Kind kind_of_one() const {
     using arithmetic::Sweep;
-    return bins == 0 ? arithmetic::make_exact(exact_operation(), exact_type<T>, exact_type<Result>, 1)
+    if (form == Operation::statistics) return arithmetic::make_statistics(exact_type<T>, exact_type<Result>);
+    if (arithmetic::has_several_sums(form))
+      return arithmetic::make_sums_of_pairs(form, exact_type<T>, exact_type<Result>);
+    return bins == 0 ? arithmetic::make_exact(operation(), exact_type<T>, exact_type<Result>, 1)
                      : arithmetic::make_binned(operation(), type_of<T>, type_of<Result>, bins, Sweep::single_sweep, 1);
   }
-  /// The sums of the kind of one column.
+  /// The results of the kind of one column, which gets its rows with their indices.
   Record expected() const {
-    std::vector<std::vector<T>> gathered(columns);
-    std::vector<std::vector<T>> factors(columns);
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      if (column_of[i] == no_column) continue;
-      gathered[column_of[i]].push_back(elements[i]);
-      if (!weights.empty()) factors[column_of[i]].push_back(weights[i]);
-    }
+    std::vector<std::vector<std::size_t>> rows(columns);
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      if (column_of[i] != no_column) rows[column_of[i]].push_back(i);
     const Kind one = kind_of_one();
     const auto builder = one->builder();
     Record all;
-    for (std::size_t i = 0; i < columns; ++i) {
-      const std::size_t rows = gathered[i].size();
+    for (const std::vector<std::size_t>& of_column : rows) {
       builder->clear();
-      if (rows > 0)
-        builder->push(0, {.first = reinterpret_cast<const std::byte*>(gathered[i].data()),
-                          .second = reinterpret_cast<const std::byte*>(factors[i].data()),
-                          .rows = rows,
+      for (const std::size_t i : of_column)
+        builder->push(i, {.first = reinterpret_cast<const std::byte*>(&elements[i]),
+                          .second = weights.empty() ? nullptr : reinterpret_cast<const std::byte*>(&weights[i]),
+                          .rows = 1,
                           .row_stride = sizeof(T)});
-      const Record value = finished(*one, written(*one, *builder, IntervalSet(Interval{0, rows}))).values;
-      all.insert(all.end(), value.begin(), value.end());
+      Finished found = finished(*one, written(*one, *builder, IntervalSet(Interval{0, of_column.size()})));
+      if (found.status == Status::empty) {
+        const auto nan = std::numeric_limits<Result>::quiet_NaN();
+        std::memcpy(found.values.data(), &nan, sizeof nan);
+      }
+      all.insert(all.end(), found.values.begin(), found.values.end());
     }
     return all;
   }
   void push(Builder& builder, std::size_t begin, std::size_t end) const {
     builder.columns()->deal(end - begin, Status::ok);
-    builder.columns()->scatter(std::span(column_of).subspan(begin, end - begin),
+    builder.columns()->scatter(std::span(column_of).subspan(begin, end - begin), begin,
                                reinterpret_cast<const std::byte*>(elements.data() + begin),
                                weights.empty() ? nullptr : reinterpret_cast<const std::byte*>(weights.data() + begin));
   }
@@ -100,9 +103,11 @@ void expect_sums(const Dealt<T, Result>& dealt, std::mt19937_64& random) {
   builder->clear();  // discards accumulators, too
   dealt.push(*builder, 0, rows / 3);
   dealt.push(*builder, rows / 3, rows);
-  Guarded values(kind->value_bytes());
-  EXPECT_EQ(builder->finish_alone(rows, values.data(), nullptr), Status::ok);
-  EXPECT_TRUE(same(values.taken(kind->value_bytes()), expected)) << "without a record";
+  if (builder->finishes_alone()) {
+    Guarded values(kind->value_bytes());
+    EXPECT_EQ(builder->finish_alone(rows, values.data(), nullptr), Status::ok);
+    EXPECT_TRUE(same(values.taken(kind->value_bytes()), expected)) << "without a record";
+  }
   std::vector<Part> parts;
   for (std::size_t begin = 0, end = 0; begin < rows; begin = end) {
     end = begin + 1 + random() % std::max<std::size_t>(rows / 3, 1);
@@ -132,12 +137,12 @@ std::vector<std::uint32_t> columns_of_rows(std::size_t rows, Count columns, std:
 }
 
 template <class T, class Result>
-void expect_hostile(std::uint64_t seed) {
+void expect_hostile(std::uint64_t seed, Operation form) {
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937_64 random(seed);
   constexpr Count counts[] = {1, 2, 7, 8, 9, 64, 1000};
   Dealt<T, Result> dealt{.columns = counts[random() % std::size(counts)], .bins = static_cast<int>(random() % 4)};
-  if (dealt.bins == 1) dealt.bins = 0;
+  if (dealt.bins == 1 || form != Operation::sum) dealt.bins = 0;
   const std::size_t rows = random() % (random() % 4 == 0 ? 4000 : 200);
   dealt.column_of = columns_of_rows(rows, dealt.columns, random);
   dealt.elements.resize(rows);
@@ -147,19 +152,31 @@ void expect_hostile(std::uint64_t seed) {
                                     of_some(troubles[random() % std::size(troubles)])};
   const bool is_mixed = random() % 2 == 0;  // two kinds of trouble meet in a column
   for (std::size_t i = 0; i < rows; ++i) dealt.elements[i] = sources[is_mixed ? random() % 2 : 0][i];
-  if (seed / 4 % 2 == 0) dealt.weights = of_some(troubles[random() % std::size(troubles)]);
+  if (seed / 4 % 2 == 0 || arithmetic::has_factors(form))
+    dealt.weights = of_some(troubles[random() % std::size(troubles)]);
+  if (form == Operation::mean || form == Operation::statistics) dealt.weights.clear();
+  dealt.form = form;
   expect_sums(dealt, random);
 }
 
-TEST(DealtSums, AreThoseOfTheirRowsGathered) {
-  for (std::uint64_t seed = 1; seed <= (sanitized ? 400 : 1600) && !HasFailure(); ++seed) {
+void expect_hostile_of_all_types(Operation form, std::uint64_t seeds) {
+  for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "operation " << static_cast<int>(form));
     switch (seed % 4) {
-      case 0: expect_hostile<float, float>(seed); break;
-      case 1: expect_hostile<float, double>(seed); break;
-      case 2: expect_hostile<double, float>(seed); break;
-      default: expect_hostile<double, double>(seed);
+      case 0: expect_hostile<float, float>(seed, form); break;
+      case 1: expect_hostile<float, double>(seed, form); break;
+      case 2: expect_hostile<double, float>(seed, form); break;
+      default: expect_hostile<double, double>(seed, form);
     }
   }
+}
+
+TEST(DealtSums, AreThoseOfTheirRowsGathered) { expect_hostile_of_all_types(Operation::sum, sanitized ? 400 : 1600); }
+
+TEST(DealtForms, AreThoseOfTheirRowsGathered) {
+  for (const Operation form : {Operation::mean, Operation::weighted_mean, Operation::covariance,
+                               Operation::sample_covariance, Operation::correlation, Operation::statistics})
+    expect_hostile_of_all_types(form, sanitized ? 80 : 400);
 }
 
 /// Bits at both ends of the two words that a column begins with, and just beyond them.
@@ -338,6 +355,29 @@ TEST(DealtSums, ControlALoopDiffers) {
 TEST(DealtSums, RefuseRowsWithoutColumns) {
   using arithmetic::Type;
   const Kind kind = arithmetic::make_exact_of_dealt(arithmetic::Operation::sum, Type::f64, Type::f64, 4);
+  const std::vector<double> row(4, 1.0);
+  EXPECT_EQ(status_of(built(*kind, table_of(row, 0, 4), {{0, 1}}).record), Status::invalid_argument);
+}
+
+/// The last word of a partial of means is the number of elements of the last column, at most the number of all rows.
+TEST(DealtForms, RefuseDamagedRecords) {
+  const Dealt<double, double> dealt{
+      .columns = 2, .bins = 0, .column_of = {0, 1, 1}, .elements = {1, 2, 4}, .form = Operation::mean};
+  const Kind kind = dealt.kind();
+  const auto builder = kind->builder();
+  const Part sound = dealt.part(*kind, *builder, 0, 3);
+  EXPECT_EQ(value_at<double>(finished(*kind, sound.record).values, 1), 3);
+  Record damaged = sound.record;
+  damaged[damaged.size() - 8] = std::byte{4};
+  EXPECT_EQ(finished(*kind, damaged).status, Status::transport_failed) << "4 elements of 3 rows";
+  damaged = sound.record;
+  damaged.pop_back();
+  EXPECT_EQ(finished(*kind, damaged).status, Status::transport_failed) << "a tally too few";
+}
+
+TEST(DealtForms, RefuseRowsWithoutColumns) {
+  const Kind kind =
+      arithmetic::make_form_of_dealt(Operation::statistics, arithmetic::Type::f64, arithmetic::Type::f64, 4);
   const std::vector<double> row(4, 1.0);
   EXPECT_EQ(status_of(built(*kind, table_of(row, 0, 4), {{0, 1}}).record), Status::invalid_argument);
 }

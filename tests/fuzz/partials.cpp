@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arithmetic/binned/binned.hpp"
+#include "arithmetic/exact/dealt_forms.hpp"
 #include "arithmetic/exact/exact.hpp"
 #include "arithmetic/exact/kept_rows.hpp"
 #include "arithmetic/exact/statistics.hpp"
@@ -31,7 +32,7 @@ std::unique_ptr<PartialKind> kind_of(unsigned choice, Count columns) {
   const Operator& sum = built_in(Operation::sum, Type::f64);
   const Operator& product = built_in(Operation::product, Type::i32);
   const Operator& maximum = built_in(Operation::max, Type::f32);
-  switch (choice % 22) {
+  switch (choice % 23) {
     case 0: return make_tree(sum, columns);
     case 1: return make_tree(product, columns);
     case 2: return make_tree(user, columns);
@@ -55,9 +56,15 @@ std::unique_ptr<PartialKind> kind_of(unsigned choice, Count columns) {
       return make_exact_of_dealt(columns == 2 ? Operation::dot : Operation::sum, columns == 1 ? Type::f32 : Type::f64,
                                  Type::f64, columns);
     case 20: return make_binned_of_dealt(Operation::sum, Type::f64, columns == 1 ? Type::f32 : Type::f64, 3, columns);
-    default:
+    case 21:
       return make_columns_apart(make_statistics(Type::f64, Type::f64),
                                 {.columns = columns, .element_bytes = 8, .are_dealt = choice % 2 == 0});
+    default: {
+      constexpr Operation forms[] = {Operation::mean,       Operation::weighted_mean,     Operation::statistics,
+                                     Operation::covariance, Operation::sample_covariance, Operation::correlation};
+      return make_form_of_dealt(forms[choice / 23 % 6], columns == 1 ? Type::f32 : Type::f64,
+                                columns == 2 ? Type::f32 : Type::f64, columns);
+    }
   }
 }
 

@@ -189,6 +189,8 @@ class Groups(unittest.TestCase):
         for dtype in (np.float64, np.float32):
             self.check(hostile(rng, 90, dtype), hostile(rng, 90, dtype), keys)
         self.check(rng.standard_normal(90), rng.random(90), keys, rng.random(90) < 0.7)
+        many = rng.permutation(np.append(np.arange(300), rng.integers(0, 300, 600)))  # so many groups share a builder
+        self.check(hostile(rng, 900), hostile(rng, 900), many)
         plain = rng.standard_normal(90) * 10.0 ** rng.integers(-8, 8, 90)
         by_numpy = np.bincount(sf.group_by(keys).labels, plain)
         self.assertNotEqual(bits(by_numpy), bits(sf.group_by(keys).sum(plain)), "bincount would do, and this shows nothing")

@@ -21,6 +21,13 @@ namespace steadfold::arithmetic::several_sums {
 template <class Prefix>
 inline constexpr std::size_t sum_count = std::tuple_size_v<decltype(Prefix::sum_bytes)> + 1;
 
+/// The prefix of a kind without fields of its own, for `count` sums.
+template <std::size_t count>
+struct PrefixOfSums {
+  Header header;
+  std::array<Bytes, count - 1> sum_bytes{};
+};
+
 /// A parsed record.
 template <class Prefix>
 struct Parts {
@@ -66,9 +73,10 @@ Bytes write(std::span<std::byte> out, Prefix prefix, const WriteSum& write_sum) 
   return out.size() - rest.size();
 }
 
-/// Merges records: each sum with `kind_of(i)`, and the prefixes with `merged_prefix(header, left, right)`.
-template <class Prefix, class KindOf, class MergedPrefix>
-Partial merge(const Partial& left, const Partial& right, const Room& room, const KindOf& kind_of,
+/// Merges records: the sums with `merge_sum(i, left, right, out)`, which returns the size of the merged sum, and the
+/// prefixes with `merged_prefix(header, left, right)`.
+template <class Prefix, class MergeSum, class MergedPrefix>
+Partial merge(const Partial& left, const Partial& right, const Room& room, const MergeSum& merge_sum,
               const MergedPrefix& merged_prefix) {
   const MergedHeader merged = merge_headers(left.head, right.head);
   if (room.head.size() < sizeof(Header)) return {};
@@ -76,10 +84,10 @@ Partial merge(const Partial& left, const Partial& right, const Room& room, const
   const Parts<Prefix> a(left.head);
   const Parts<Prefix> b(right.head);
   if (!a.are_there || !b.are_there) return failed(room, merged.header, Status::transport_failed);
-  const auto merge_sum = [&](std::size_t i, std::span<std::byte> out) {
-    return arithmetic::merge(kind_of(i), a.sums[i], b.sums[i], out);
+  const auto write_merged = [&](std::size_t i, std::span<std::byte> out) {
+    return merge_sum(i, a.sums[i], b.sums[i], out);
   };
-  return room.head.first(write(room.head, merged_prefix(merged.header, a.prefix, b.prefix), merge_sum));
+  return room.head.first(write(room.head, merged_prefix(merged.header, a.prefix, b.prefix), write_merged));
 }
 
 /// Reads the record of one column. Returns false if it is invalid, or has more rows than possible.

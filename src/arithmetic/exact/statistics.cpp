@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <utility>
 
-#include "arithmetic/exact/moments.hpp"
+#include "arithmetic/exact/forms.hpp"
 #include "arithmetic/exact/several_sums.hpp"
 #include "arithmetic/location/located.hpp"
 #include "arithmetic/rows/selected_rows.hpp"
@@ -19,8 +18,7 @@ namespace {
 struct StatisticsPrefix {
   Header header;
   Count rows = 0;  // number of rows, whether selected or not
-  Located<double> min;
-  Located<double> max;
+  Extremes extremes;
   std::array<Bytes, 1> sum_bytes{};
 };
 static_assert(sizeof(StatisticsPrefix) == sizeof(Header) + 48);
@@ -59,8 +57,8 @@ class StatisticsBuilder final : public Builder {
   }
 
   Bytes write(std::span<std::byte> out) override {
-    const StatisticsPrefix prefix{
-        .header = {.status = status_}, .rows = rows_, .min = as_double(min_.best()), .max = as_double(max_.best())};
+    const Extremes extremes{as_double(min_.best()), as_double(max_.best())};
+    const StatisticsPrefix prefix{.header = {.status = status_}, .rows = rows_, .extremes = extremes};
     return several_sums::write(
         out, prefix, [&](std::size_t i, std::span<std::byte> room) { return (i == 0 ? sum_ : squares_)->write(room); });
   }
@@ -112,12 +110,13 @@ class StatisticsKind final : public PartialKind {
 
   Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& /*pieces*/) const override {
     return several_sums::merge<StatisticsPrefix>(
-        left, right, room, [&](std::size_t i) -> const PartialKind& { return i == 0 ? *sum_ : *squares_; },
+        left, right, room,
+        [&](std::size_t i, auto a, auto b, auto out) {
+          return arithmetic::merge(i == 0 ? *sum_ : *squares_, a, b, out);
+        },
         [](const Header& header, const StatisticsPrefix& a, const StatisticsPrefix& b) {
-          return StatisticsPrefix{.header = header,
-                                  .rows = a.rows + b.rows,
-                                  .min = winner<double, true>(a.min, b.min),
-                                  .max = winner<double, false>(a.max, b.max)};
+          return StatisticsPrefix{
+              .header = header, .rows = a.rows + b.rows, .extremes = merged(a.extremes, b.extremes)};
         });
   }
 
@@ -140,34 +139,14 @@ class StatisticsKind final : public PartialKind {
   bool finish_as(const Parts& parts, Statistics& made) const noexcept {
     return result_ == Type::f32 ? finish_as<T, float>(parts, made) : finish_as<T, double>(parts, made);
   }
-  /// Rounds each number to the type Result. Returns false if the kinds of the sums cannot have written the sums.
+  /// Returns false if the kinds of the sums cannot have written the sums.
   template <class T, class Result>
   static bool finish_as(const Parts& parts, Statistics& made) noexcept {
-    constexpr int lowest_exponent = Accumulator<T, 2>::lowest_exponent;  // of a square
-    ExactSum sum;
-    ExactSum squares;
-    if (!several_sums::read(parts.sums[0], Accumulator<T, 1>::digit_count, sum) ||
-        !several_sums::read(parts.sums[1], Accumulator<T, 2>::digit_count, squares) || sum.rows != squares.rows)
+    std::array<ExactSum, 2> sums;
+    if (!several_sums::read(parts.sums[0], Accumulator<T, 1>::digit_count, sums[0]) ||
+        !several_sums::read(parts.sums[1], Accumulator<T, 2>::digit_count, sums[1]) || sums[0].rows != sums[1].rows)
       return false;
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    made = {.count = sum.rows, .min = nan, .min_index = no_index, .max = nan, .max_index = no_index, .mean = nan};
-    made.variance = made.sample_variance = made.deviation = made.sample_deviation = nan;
-    if (sum.rows == 0) return true;
-    made.min = static_cast<Result>(parts.prefix.min.value);
-    made.min_index = parts.prefix.min.index;
-    made.max = static_cast<Result>(parts.prefix.max.value);
-    made.max_index = parts.prefix.max.index;
-    made.mean = rounded_mean<Result>(sum.flags, sum.rows, leading(sum.range, Accumulator<T, 1>::lowest_exponent));
-    if (!sum.is_finite()) return true;  // with NaNs or infinities, the flags determine the result
-    const Comoment comoment(squares, sum, sum);
-    const auto set = [&](Count ddof, double& variance, double& deviation) {
-      if (sum.rows <= ddof) return;
-      const Leading exact = comoment.covariance(ddof, lowest_exponent);
-      variance = rounded<Result>(not_minus_zero, sum.rows, exact);
-      deviation = rounded_root<Result>(not_minus_zero, sum.rows, exact);
-    };
-    set(0, made.variance, made.deviation);
-    set(1, made.sample_variance, made.sample_deviation);
+    made = StatisticsForm::of<T, Result>(sums, parts.prefix.extremes);
     return true;
   }
 

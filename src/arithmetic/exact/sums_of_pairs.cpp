@@ -1,91 +1,15 @@
 #include "arithmetic/exact/sums_of_pairs.hpp"
 
 #include <array>
-#include <cstdint>
 #include <cstring>
-#include <limits>
 #include <utility>
 
-#include "arithmetic/exact/moments.hpp"
+#include "arithmetic/exact/forms.hpp"
 #include "arithmetic/exact/several_sums.hpp"
 #include "arithmetic/superaccumulator/accumulator.hpp"
-#include "arithmetic/superaccumulator/natural.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
-
-template <std::size_t count>
-struct PairSumsPrefix {
-  Header header;
-  std::array<Bytes, count - 1> sum_bytes{};
-};
-
-/// The term that a row adds to one of the sums.
-enum class Term : std::uint8_t { product, first, second, square_of_first, square_of_second };
-
-constexpr bool has_factors(Term term) noexcept { return term != Term::first && term != Term::second; }
-
-/// The value of an exact sum: a finite number, an infinity or NaN.
-struct SumValue {
-  explicit SumValue(const ExactSum& sum) noexcept : size(sum.range) {
-    const bool plus = (sum.flags & has_plus_infinity) != 0;
-    const bool minus = (sum.flags & has_minus_infinity) != 0;
-    is_nan = (sum.flags & has_nan) != 0 || (plus && minus);
-    is_infinite = plus || minus;
-    const bool has_only_minus_zeros = sum.rows > 0 && (sum.flags & not_minus_zero) == 0;
-    is_negative = is_infinite ? minus : size.zero() ? has_only_minus_zeros : sum.range.negative;
-  }
-  bool is_zero() const noexcept { return !is_infinite && size.zero(); }
-
-  Natural size;
-  bool is_nan;
-  bool is_infinite;
-  bool is_negative;
-};
-
-struct WeightedMean {
-  static constexpr std::array terms = {Term::product, Term::second};
-
-  template <class T, class Result>
-  static Result of(const std::array<ExactSum, terms.size()>& sums) noexcept;
-};
-
-template <class T, class Result>
-Result WeightedMean::of(const std::array<ExactSum, terms.size()>& sums) noexcept {
-  using Limits = std::numeric_limits<Result>;
-  const SumValue dividend(sums[0]);
-  const SumValue divisor(sums[1]);
-  const bool are_alike = (dividend.is_infinite && divisor.is_infinite) || (dividend.is_zero() && divisor.is_zero());
-  if (dividend.is_nan || divisor.is_nan || are_alike) return Limits::quiet_NaN();
-  const bool is_negative = dividend.is_negative != divisor.is_negative;
-  const Result sign = is_negative ? Result{-1} : Result{1};
-  if (dividend.is_infinite || divisor.is_zero()) return sign * Limits::infinity();
-  if (divisor.is_infinite || dividend.is_zero()) return sign * Result{0};
-  // The units are equal, because the unit of products is the square of the unit of weights.
-  Leading exact = dividend.size.divided_by(divisor.size, Accumulator<T, 1>::lowest_exponent);
-  exact.negative = is_negative;
-  return rounded<Result>(not_minus_zero, sums[0].rows, exact);
-}
-
-template <Count ddof>
-struct Covariance {
-  static constexpr std::array terms = {Term::product, Term::first, Term::second};
-
-  template <class T, class Result>
-  static Result of(const std::array<ExactSum, terms.size()>& sums) noexcept {
-    return rounded_covariance<Result>(sums[0], sums[1], sums[2], ddof, Accumulator<T, 2>::lowest_exponent);
-  }
-};
-
-struct Correlation {
-  static constexpr std::array terms = {Term::product, Term::first, Term::second, Term::square_of_first,
-                                       Term::square_of_second};
-
-  template <class T, class Result>
-  static Result of(const std::array<ExactSum, terms.size()>& sums) noexcept {
-    return rounded_correlation<Result>({sums[0], sums[1], sums[2], sums[3], sums[4]});
-  }
-};
 
 /// Passes the rows of a block to the builders of the sums.
 template <std::size_t count>
@@ -100,15 +24,15 @@ class PairsBuilder final : public Builder {
   }
   void push(Index begin, const Block& block) override {
     for (std::size_t i = 0; i < count; ++i) {
-      const bool is_of_second = terms_[i] == Term::second || terms_[i] == Term::square_of_second;
+      const TermOperands operands = operands_of(terms_[i], block.first, block.second);
       Block terms = block;
-      if (is_of_second) terms.first = block.second;
-      if (terms_[i] != Term::product) terms.second = has_factors(terms_[i]) ? terms.first : nullptr;
+      terms.first = operands.first;
+      terms.second = operands.second;
       builders_[i]->push(begin, terms);
     }
   }
   Bytes write(std::span<std::byte> out) override {
-    return several_sums::write(out, PairSumsPrefix<count>{},
+    return several_sums::write(out, several_sums::PrefixOfSums<count>{},
                                [&](std::size_t i, std::span<std::byte> room) { return builders_[i]->write(room); });
   }
 
@@ -129,7 +53,7 @@ class PairsKind final : public PartialKind {
   }
 
   Bytes capacity(const order::IntervalSet& rows) const override {
-    Bytes bytes = sizeof(PairSumsPrefix<count>);
+    Bytes bytes = sizeof(Prefix);
     for (const auto& each : sums_) bytes += padded(each->capacity(rows));
     return bytes;
   }
@@ -142,11 +66,10 @@ class PairsKind final : public PartialKind {
   }
 
   Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& /*pieces*/) const override {
-    return several_sums::merge<PairSumsPrefix<count>>(
-        left, right, room, [&](std::size_t i) -> const PartialKind& { return *sums_[i]; },
-        [](const Header& header, const auto& /*left*/, const auto& /*right*/) {
-          return PairSumsPrefix<count>{.header = header};
-        });
+    return several_sums::merge<Prefix>(
+        left, right, room,
+        [&](std::size_t i, auto a, auto b, auto out) { return arithmetic::merge(*sums_[i], a, b, out); },
+        [](const Header& header, const Prefix&, const Prefix&) { return Prefix{.header = header}; });
   }
 
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/,
@@ -161,7 +84,8 @@ class PairsKind final : public PartialKind {
 
  private:
   static constexpr std::size_t count = Form::terms.size();
-  using Parts = several_sums::Parts<PairSumsPrefix<count>>;
+  using Prefix = several_sums::PrefixOfSums<count>;
+  using Parts = several_sums::Parts<Prefix>;
 
   template <class T>
   Status finish_as(const Parts& parts, Count element_count, std::byte* values) const noexcept {

@@ -51,6 +51,29 @@ Located<T> winner(const Located<T>& a, const Located<T>& b) noexcept {
   return later.is_none() || wins<T, least>(first.value, later.value) ? first : later;
 }
 
+/// A NaN is the canonical quiet NaN.
+template <class T>
+T canonical(T value) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(value)) return std::numeric_limits<T>::quiet_NaN();
+  }
+  return value;
+}
+
+/// The least and the greatest of some elements.
+struct Extremes {
+  Located<double> min;
+  Located<double> max;
+
+  void take(const Located<double>& element) noexcept {
+    min = winner<double, true>(min, element);
+    max = winner<double, false>(max, element);
+  }
+};
+inline Extremes merged(const Extremes& a, const Extremes& b) noexcept {
+  return {winner<double, true>(a.min, b.min), winner<double, false>(a.max, b.max)};
+}
+
 template <class T>
 constexpr Type number_type() noexcept {
   if constexpr (std::is_same_v<T, double>) return Type::f64;
@@ -109,12 +132,6 @@ class Extreme {
       return value == found && std::signbit(value) == std::signbit(found);
     }
     return value == found;
-  }
-  static T canonical(T value) noexcept {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (std::isnan(value)) return std::numeric_limits<T>::quiet_NaN();
-    }
-    return value;
   }
 
   Located<T> best_;

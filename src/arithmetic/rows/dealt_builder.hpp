@@ -151,7 +151,8 @@ class DealtBuilder final : public Builder, private ColumnBuilders {
     status_ = std::max(status_, status);
   }
   bool scatters() const noexcept override { return true; }
-  void scatter(std::span<const std::uint32_t> columns, const std::byte* elements, const std::byte* factors) override {
+  void scatter(std::span<const std::uint32_t> columns, Index /*begin*/, const std::byte* elements,
+               const std::byte* factors) override {
     is_clear_ = false;
     taken_ += columns.size();
     const std::byte* terms = terms_of(columns.size(), elements, factors);

@@ -312,7 +312,7 @@ bool Intake::sort_by_group(const Operands& here, Count rows, const Strides& stri
 }
 
 /// Passes every element with its column to the builder. Returns invalid_argument if a label has no group.
-Status Intake::scatter(const Operands& data, Count rows, const Strides& strides) {
+Status Intake::scatter(Index begin, const Operands& data, Count rows, const Strides& strides) {
   constexpr Count most = 2048;  // number of rows whose labels and columns stay in the first-level cache
   const Labels& how = strides.labels();
   const order::Interval wanted{data.column, data.column + shape_.columns};
@@ -330,7 +330,7 @@ Status Intake::scatter(const Operands& data, Count rows, const Strides& strides)
       const std::byte* const elements = contiguous(Operand::first, tiles_[0].first);
       const std::byte* const factors = shape_.has_factors ? contiguous(Operand::second, tiles_[0].second) : nullptr;
       if (elements == nullptr || (shape_.has_factors && factors == nullptr)) return Status::invalid_argument;
-      columns_->scatter(dealt_.columns(), elements, factors);
+      columns_->scatter(dealt_.columns(), begin + done, elements, factors);
     }
   }
   return Status::ok;
@@ -403,8 +403,8 @@ void Intake::push_by_column(Index begin, const Operands& data, Count rows, const
     builder.push(begin + done + block.rows, {.first = block.first, .second = block.second, .mask = block.mask});
   };
   if (strides.labels().groups > 0)
-    columns_->deal(rows,
-                   columns_->scatters() ? scatter(data, rows, strides) : for_each_group(data, rows, strides, push));
+    columns_->deal(
+        rows, columns_->scatters() ? scatter(begin, data, rows, strides) : for_each_group(data, rows, strides, push));
   else
     for_each_column(data, rows, strides, push);
 }

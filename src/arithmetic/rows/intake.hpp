@@ -87,7 +87,7 @@ class Intake {
   void for_each_column(const Operands& data, Count rows, const Strides& strides, const Take& take);
   template <class Take>
   Status for_each_group(const Operands& data, Count rows, const Strides& strides, const Take& take);
-  Status scatter(const Operands& data, Count rows, const Strides& strides);
+  Status scatter(Index begin, const Operands& data, Count rows, const Strides& strides);
   Block grouped(const Operands& here, Count rows, const Strides& strides);
   struct LabelsAtHand;
   LabelsAtHand labels_at(const Operands& here, Count rows, const Strides& strides);
