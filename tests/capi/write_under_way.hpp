@@ -13,7 +13,7 @@
 
 namespace steadfold::test {
 
-/// Returns one of four parts of ten elements each, which are 1.
+/// Returns part i of a vector of four parts. A part has ten elements, and all elements are 1.
 using Part = std::function<std::span<double>(std::size_t)>;
 
 /// Calls body(member, part) on three workers while a call of another team, whose results are in part 1, is under way on

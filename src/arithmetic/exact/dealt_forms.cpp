@@ -12,6 +12,7 @@
 #include "arithmetic/exact/forms.hpp"
 #include "arithmetic/exact/record.hpp"
 #include "arithmetic/exact/several_sums.hpp"
+#include "arithmetic/rows/dealt_builder.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -51,9 +52,8 @@ class Tallies {
   /// Takes the elements of rows begin, begin + 1, ..., each to the tally of its column.
   template <class T>
   void add(std::span<const std::uint32_t> columns, Index begin, const std::byte* elements) noexcept {
-    constexpr std::size_t ahead = 24;  // number of elements by which tallies are prefetched ahead
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const std::uint32_t later = columns[std::min(i + ahead, columns.size() - 1)];
+      const std::uint32_t later = columns[std::min(i + prefetched_ahead, columns.size() - 1)];
       if (later != ColumnBuilders::no_column) __builtin_prefetch(&tallies_[later], 1);
       if (columns[i] == ColumnBuilders::no_column) continue;
       T element;
@@ -163,10 +163,8 @@ template <class Form>
 class DealtFormKind final : public PartialKind {
  public:
   DealtFormKind(Type input, Type result, Count columns) : input_(input), result_(result), columns_(columns) {
-    for (std::size_t i = 0; i < sums_.size(); ++i) {
-      const Operation operation = has_factors(Form::terms[i]) ? Operation::dot : Operation::sum;
-      sums_[i] = make_exact_of_dealt(operation, input, Type::f64, columns);
-    }
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      sums_[i] = make_exact_of_dealt(operation_of(Form::terms[i]), input, Type::f64, columns);
   }
 
   Bytes capacity(const order::IntervalSet& rows) const override {
@@ -196,10 +194,8 @@ class DealtFormKind final : public PartialKind {
 
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/,
                       Pieces& /*pieces*/) const override {
-    const Status whole = header_of(partial.head).status;
-    if (whole != Status::ok) return whole;
     const Parts parts(partial.head);
-    if (!parts.are_there) return Status::transport_failed;
+    if (parts.status != Status::ok) return parts.status;
     if (input_ == Type::f32) return finish_as<float>(parts, element_count, values);
     return finish_as<double>(parts, element_count, values);
   }
@@ -244,8 +240,7 @@ class DealtFormKind final : public PartialKind {
 
   template <class T, std::size_t... i>
   static std::array<Reader, sum_count<Form>> readers_of(const Parts& parts, std::index_sequence<i...>) noexcept {
-    constexpr int of_products = Accumulator<T, 2>::digit_count, of_numbers = Accumulator<T, 1>::digit_count;
-    return {Reader(parts.sums[i], has_factors(Form::terms[i]) ? of_products : of_numbers)...};
+    return {Reader(parts.sums[i], digit_count_of<T>(Form::terms[i]))...};
   }
 
   static Sums sums_of(const Groups& groups, std::size_t lane, Count rows) noexcept {

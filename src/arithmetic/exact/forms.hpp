@@ -1,7 +1,7 @@
 // The results that depend on exact sums of one column: means, and results of several sums. A form has the terms that
 // rows add to the sums, and a function that computes the result from the sums and rounds it once. A form whose result
-// also has the least and the greatest element has `has_extremes`. Rank order: irrelevant. Cost: some multiplications
-// and a division of long integers per result, up to about 1 us.
+// also has the least and the greatest element has `has_extremes`.
+// Rank order: irrelevant. Cost: some multiplications and a division of long integers per result, up to about 1 us.
 #pragma once
 
 #include <array>
@@ -16,11 +16,18 @@
 
 namespace steadfold::arithmetic {
 
-/// The term that a row adds to one of the sums.
+/// The terms of a sum. Each row adds one term: the product of its two numbers, one of the numbers, or a square.
 enum class Term : std::uint8_t { product, first, second, square_of_first, square_of_second };
 
 constexpr bool has_factors(Term term) noexcept { return term != Term::first && term != Term::second; }
 constexpr bool is_of_second(Term term) noexcept { return term == Term::second || term == Term::square_of_second; }
+
+/// The operation that sums these terms exactly, and the number of digits of the sum of numbers of type T.
+constexpr Operation operation_of(Term term) noexcept { return has_factors(term) ? Operation::dot : Operation::sum; }
+template <class T>
+constexpr int digit_count_of(Term term) noexcept {
+  return has_factors(term) ? Accumulator<T, 2>::digit_count : Accumulator<T, 1>::digit_count;
+}
 
 /// The operands of a sum of these terms: `first`, and `second` if terms are products, otherwise null.
 struct TermOperands {

@@ -28,26 +28,33 @@ struct PrefixOfSums {
   std::array<Bytes, count - 1> sum_bytes{};
 };
 
-/// A parsed record.
+/// A parsed record. `status` is that of the record, or transport_failed if the record is incomplete. The prefix and the
+/// sums are valid only if it is ok.
 template <class Prefix>
 struct Parts {
-  explicit Parts(std::span<const std::byte> record) noexcept {
-    if (record.size() < sizeof prefix) return;
+  explicit Parts(std::span<const std::byte> record) noexcept : status(status_of(record)) {
+    if (status == Status::ok && !read(record)) status = Status::transport_failed;
+  }
+
+  Prefix prefix;
+  std::array<std::span<const std::byte>, sum_count<Prefix>> sums;
+  Status status;
+
+ private:
+  /// Returns false if the record is incomplete.
+  bool read(std::span<const std::byte> record) noexcept {
+    if (record.size() < sizeof prefix) return false;
     std::memcpy(&prefix, record.data(), sizeof prefix);
     auto rest = record.subspan(sizeof prefix);
     for (std::size_t i = 0; i + 1 < sums.size(); ++i) {
       const Bytes bytes = prefix.sum_bytes[i];
-      if (bytes > rest.size() || padded(bytes) > rest.size()) return;
+      if (bytes > rest.size() || padded(bytes) > rest.size()) return false;
       sums[i] = rest.first(bytes);
       rest = rest.subspan(padded(bytes));
     }
     sums.back() = rest;
-    are_there = true;
+    return true;
   }
-
-  Prefix prefix;
-  bool are_there = false;
-  std::array<std::span<const std::byte>, sum_count<Prefix>> sums;
 };
 
 /// Writes a record: the prefix, and behind it each sum. `write_sum(i, room)` writes sum i into `room`.
@@ -83,7 +90,7 @@ Partial merge(const Partial& left, const Partial& right, const Room& room, const
   if (!merged.ok) return failed(room, merged.header, merged.header.status);
   const Parts<Prefix> a(left.head);
   const Parts<Prefix> b(right.head);
-  if (!a.are_there || !b.are_there) return failed(room, merged.header, Status::transport_failed);
+  if (a.status != Status::ok || b.status != Status::ok) return failed(room, merged.header, Status::transport_failed);
   const auto write_merged = [&](std::size_t i, std::span<std::byte> out) {
     return merge_sum(i, a.sums[i], b.sums[i], out);
   };

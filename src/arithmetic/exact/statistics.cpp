@@ -122,10 +122,8 @@ class StatisticsKind final : public PartialKind {
 
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/,
                       Pieces& /*pieces*/) const override {
-    const Status whole = header_of(partial.head).status;
-    if (whole != Status::ok) return whole;
     const Parts parts(partial.head);
-    if (!parts.are_there) return Status::transport_failed;
+    if (parts.status != Status::ok) return parts.status;
     if (const Status status = check_row_count(parts.prefix.rows, element_count); status != Status::ok) return status;
     Statistics made{};
     const bool is_read = input_ == Type::f32 ? finish_as<float>(parts, made) : finish_as<double>(parts, made);

@@ -6,7 +6,6 @@
 
 #include "arithmetic/exact/forms.hpp"
 #include "arithmetic/exact/several_sums.hpp"
-#include "arithmetic/superaccumulator/accumulator.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -46,10 +45,7 @@ template <class Form>
 class PairsKind final : public PartialKind {
  public:
   PairsKind(Type input, Type result) : input_(input), result_(result) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const Operation operation = has_factors(Form::terms[i]) ? Operation::dot : Operation::sum;
-      sums_[i] = make_exact(operation, input, result, 1);
-    }
+    for (std::size_t i = 0; i < count; ++i) sums_[i] = make_exact(operation_of(Form::terms[i]), input, result, 1);
   }
 
   Bytes capacity(const order::IntervalSet& rows) const override {
@@ -74,10 +70,8 @@ class PairsKind final : public PartialKind {
 
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/,
                       Pieces& /*pieces*/) const override {
-    const Status whole = header_of(partial.head).status;
-    if (whole != Status::ok) return whole;
     const Parts parts(partial.head);
-    if (!parts.are_there) return Status::transport_failed;
+    if (parts.status != Status::ok) return parts.status;
     return input_ == Type::f32 ? finish_as<float>(parts, element_count, values)
                                : finish_as<double>(parts, element_count, values);
   }
@@ -91,10 +85,8 @@ class PairsKind final : public PartialKind {
   Status finish_as(const Parts& parts, Count element_count, std::byte* values) const noexcept {
     std::array<ExactSum, count> sums;
     for (std::size_t i = 0; i < count; ++i) {
-      constexpr int of_products = Accumulator<T, 2>::digit_count, of_numbers = Accumulator<T, 1>::digit_count;
-      const int digit_count = has_factors(Form::terms[i]) ? of_products : of_numbers;
-      if (!several_sums::read(parts.sums[i], digit_count, sums[i]) || sums[i].rows != sums[0].rows)
-        return Status::transport_failed;
+      const bool is_read = several_sums::read(parts.sums[i], digit_count_of<T>(Form::terms[i]), sums[i]);
+      if (!is_read || sums[i].rows != sums[0].rows) return Status::transport_failed;
     }
     if (const Status status = check_row_count(sums[0].rows, element_count); status != Status::ok) return status;
     if (sums[0].rows == 0) return Status::empty;

@@ -18,12 +18,14 @@
 
 namespace steadfold::arithmetic {
 
+/// The number of elements by which the states of columns are prefetched ahead.
+inline constexpr std::size_t prefetched_ahead = 24;
+
 /// Calls `add(state, element)` for every element, with its column's state.
 template <class Element, class State, class Add>
 void for_each_dealt(std::span<const std::uint32_t> columns, const std::byte* elements, State* states, const Add& add) {
-  constexpr std::size_t ahead = 24;  // number of elements by which states are prefetched ahead
   for (std::size_t i = 0; i < columns.size(); ++i, elements += sizeof(Element)) {
-    __builtin_prefetch(states + columns[std::min(i + ahead, columns.size() - 1)], 1);
+    __builtin_prefetch(states + columns[std::min(i + prefetched_ahead, columns.size() - 1)], 1);
     Element element;
     std::memcpy(&element, elements, sizeof element);
     add(states[columns[i]], element);
